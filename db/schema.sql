@@ -974,13 +974,13 @@ view accounting.conversion as
           WHERE ((t.journal_id = j.id) AND (t.recorded_at = j.recorded_at) AND ((t.debit ~~ 'trading:%'::text) OR (t.credit ~~ 'trading:%'::text)) AND (t.debit !~~ 'assets:in\_transit:%'::text) AND (t.credit !~~ 'assets:in\_transit:%'::text))
          HAVING (count(DISTINCT t.asset) = 1)) delivered ON (true))
      LEFT JOIN asset da ON ((da.key = delivered.asset)))
-     LEFT JOIN LATERAL ( SELECT r.event_at
-           FROM ledger_journal r
-          WHERE ((r.transfer = j.transfer) AND (r.kind = 'deposit'::text))
-          ORDER BY (EXISTS ( SELECT
-                   FROM ledger_journal b
-                  WHERE (b.reverses = r.id))), r.id DESC
-         LIMIT 1) receipt ON (true))
+     CROSS JOIN LATERAL ( SELECT COALESCE(( SELECT r.event_at
+                   FROM ledger_journal r
+                  WHERE ((r.transfer = j.transfer) AND (r.kind = 'deposit'::text))
+                  ORDER BY (EXISTS ( SELECT
+                           FROM ledger_journal b
+                          WHERE (b.reverses = r.id))), r.id DESC
+                 LIMIT 1), d.deposited_at) AS event_at) receipt)
      LEFT JOIN active_valuation rule ON (true))
      LEFT JOIN LATERAL accounting.price_at(paid.asset, receipt.event_at) pp(currency, price, price_at, source) ON (true))
      LEFT JOIN LATERAL accounting.price_at(delivered.asset, j.event_at) dp(currency, price, price_at, source) ON (true))

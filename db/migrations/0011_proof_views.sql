@@ -179,11 +179,14 @@ create view accounting.conversion as
       having count(distinct t.asset) = 1
     ) as delivered on true
     left join asset da on da.key = delivered.asset
-    left join lateral (
-      select r.event_at from ledger_journal r
-      where r.transfer = j.transfer and r.kind = 'deposit'
-      order by exists (select from ledger_journal b where b.reverses = r.id), r.id desc limit 1
-    ) as receipt on true
+    -- A payment from before the opening balances has no journal.
+    cross join lateral (
+      select coalesce((
+        select r.event_at from ledger_journal r
+        where r.transfer = j.transfer and r.kind = 'deposit'
+        order by exists (select from ledger_journal b where b.reverses = r.id), r.id desc limit 1
+      ), d.deposited_at) as event_at
+    ) as receipt
     left join active_valuation as rule on true
     left join accounting.price_at(paid.asset, receipt.event_at) as pp on true
     left join accounting.price_at(delivered.asset, j.event_at) as dp on true

@@ -23,10 +23,12 @@ import { tieWallet } from '../../../src/store/books/withdrawals.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { listBalances, trialBalance } from '../../../src/store/ledger/accounts.ts'
 import { activeRules, holdDecisions } from '../../../src/store/streams.ts'
+import { readText } from '../../docs/pages.ts'
 import type { Books } from '../../support/books.ts'
 import { at, claim, credit, payment, txId, usdcOnBase } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { manualJournals, people, problemOf, written } from '../../support/manual-journals.ts'
+import { fences } from '../../support/markdown.ts'
 
 const day = 24 * 60
 /** Deposits 1 and 2 are delivered, deposit 3 is paid and not delivered yet, the others follow. */
@@ -107,6 +109,21 @@ test.each([
     expect(await open({ csv: await stated(moment), moment })).toMatchObject({ key: 'opening/2' })
   },
 )
+
+test('the file of docs/how-to/open-the-books.md is understood', async () => {
+  const [csv] = fences(readText('docs/how-to/open-the-books.md')).filter(({ language }) => language === 'csv')
+  expect(await readOpeningFile(await openingDeps(), csv?.text ?? '')).toHaveLength(6)
+})
+
+test('a payment from before the opening keeps its time in the conversion that settles it later', async () => {
+  const moment = at(10 * 60 + 1)
+  await open({ csv: await stated(moment), moment })
+  await books.settle()
+  const { rows } = await sql<{ receivedAt: Date }>`
+    select received_at as "receivedAt" from accounting.conversion where deposit_id = 1
+    order by journal_id desc limit 1`.execute(books.db)
+  expect(rows).toEqual([{ receivedAt: at(10 * 60) }])
+})
 
 test('a credit from before the opening is not expected at its wallet once more', async () => {
   const moment = at(2 * day)

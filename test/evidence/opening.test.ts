@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { builtInAccounts } from '../../src/core/chart.ts'
+import { bookOpening, draftOpening, readOpeningFile } from '../../src/jobs/books/open-books.ts'
+import { readAssetNames } from '../../src/store/assets.ts'
+import { at, claim, delivery, payment, webhook } from '../support/evidence.ts'
+import { failedOf, forged, verifyDocument } from '../support/evidence-bundle.ts'
+import { openEvidenceWorld } from '../support/evidence-world.ts'
+import { people } from '../support/manual-journals.ts'
+
+test('a bundle of a deposit from before the opening says when the books begin, and is verified', async () => {
+  await using world = await openEvidenceWorld()
+  const { db } = world.books
+  await world.see(payment())
+  const deps = {
+    db,
+    accountPatterns: builtInAccounts(['base']),
+    contras: [],
+    assets: await readAssetNames(db),
+    now: () => at(3000),
+  }
+  const csv = 'account,asset,balance\nassets:in_transit:base,base/USDC,100'
+  const drafted = draftOpening(at(1), { proofs: [], balances: [] }, await readOpeningFile(deps, csv))
+  await bookOpening(deps, { ...drafted, toSuspense: false }, { ...people, reason: 'the books begin' })
+  await world.post(webhook())
+  await world.list(claim())
+  await world.see(delivery())
+  await world.books.settle()
+  const path = join(world.folder, 'bundle.json')
+  expect(await world.run(`deposits evidence dep_1 --out ${path}`)).toMatchObject({ status: 0, err: '' })
+  const text = readFileSync(path, 'utf8')
+  expect(failedOf(await verifyDocument(world, text))).toEqual([])
+  const other = forged(text, ({ parts }) => void (parts.openedAt = null))
+  expect(failedOf(await verifyDocument(world, other))).toEqual(['verdict'])
+})
