@@ -21,7 +21,7 @@ import {
 } from './evidence.ts'
 
 /** One deposit of the examples, in smallest units. What is left out did not happen. */
-type ClaimHistory = {
+export type ClaimHistory = {
   number: number
   /** Of the payment's block. */
   minutes: number
@@ -101,7 +101,7 @@ function sweep({ address, asset, amount, index }: Sweep) {
   }
 }
 
-function forwarded(claimHistory: ClaimHistory): Observation[] {
+export function forwarded(claimHistory: ClaimHistory): Observation[] {
   const { number, minutes, delivered = 0n } = claimHistory
   const tx = txId(`forward${number}`)
   const amount = delivered as Amount
@@ -109,7 +109,7 @@ function forwarded(claimHistory: ClaimHistory): Observation[] {
   return [paymentOf(claimHistory), arrival, ...claimsOf(claimHistory, 'settled')]
 }
 
-function credited(claimHistory: ClaimHistory): Observation[] {
+export function credited(claimHistory: ClaimHistory): Observation[] {
   const settlement = { network: 'stable-wallet', address: 'savings', asset: credit, tx: null }
   const claims = claimsOf(claimHistory, 'settled').map((one) => ({
     ...one,
@@ -120,13 +120,18 @@ function credited(claimHistory: ClaimHistory): Observation[] {
   return [{ ...paymentOf(claimHistory), to: walletAddress }, ...(claims as Claim[])]
 }
 
-function paymentOf({ number, minutes, paid, asset = usdcOnBase }: ClaimHistory): ObservedChainTransfer {
+export function paymentOf({
+  number,
+  minutes,
+  paid,
+  asset = usdcOnBase,
+}: ClaimHistory): ObservedChainTransfer {
   const times = { blockAt: at(minutes), receivedAt: at(minutes + 2) }
   return payment({ tx: txId(`pay${number}`), asset, amount: paid as Amount, ...times })
 }
 
 /** The webhook and the record of the newest state. */
-function claimsOf(claimHistory: ClaimHistory, status: Claim['status']): Claim[] {
+export function claimsOf(claimHistory: ClaimHistory, status: Claim['status']): Claim[] {
   const { number, minutes, paid, asset = usdcOnBase, stated = claimHistory.delivered, fee } = claimHistory
   const isDone = status === 'settled'
   const changes = {
