@@ -132,6 +132,7 @@ function describeExport(ledger: Command, act: Act): void {
     .option('--period <month>', 'only journals in the books of this month, like 2026-01')
     .option('--account <account>', 'only ledger transfers of this account and its subaccounts')
     .option('--owner <id>', 'only journals of deposits of this channel or wallet')
+    .option('--valued', 'for hledger and Beancount: with what each line is carried at, and with gains')
     .action(act(async () => (await import('./export.ts')).exportCommand))
 }
 

@@ -11,6 +11,7 @@ type ExportOptions = SpanOptions & {
   period?: string
   account?: string
   owner?: string
+  valued?: boolean
 }
 
 const progressEveryMs = 2000
@@ -29,6 +30,7 @@ export async function exportCommand(context: Context, options: ExportOptions): P
     format: options.format,
     selection,
     folder: options.out,
+    isValued: options.valued ?? false,
     onProgress: progressOf(context),
   }
   const manifest = await withDatabase(context, (db) => exportLedger(db, wish), longQueryMs)

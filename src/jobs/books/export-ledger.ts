@@ -11,10 +11,11 @@ import {
   Tally,
 } from '../../ledger/export/exported-journal.ts'
 import { type ExportFormatName, formatOf } from '../../ledger/export/formats.ts'
+import type { Chart } from '../../ledger/export/journal-import.ts'
 import { commodityOf } from '../../ledger/export/plain-text.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import type { Database } from '../../store/database.ts'
-import { accountsUnder, isOwner, readAccountLabels } from '../../store/ledger/accounts.ts'
+import { type AccountLabels, accountsUnder, isOwner, readAccountLabels } from '../../store/ledger/accounts.ts'
 import {
   type JournalSelection,
   type LedgerJournalRow,
@@ -46,6 +47,8 @@ export type ExportWish = {
   selection: ExportSelection
   folder: string
   pageSize?: number
+  /** With the values and gains of the books. */
+  isValued?: boolean
   onProgress: (progress: ExportProgress) => void
 }
 
@@ -74,10 +77,8 @@ const usualPageSize = 2000
  */
 export async function exportLedger(db: Database<Tables>, wish: ExportWish): Promise<Manifest> {
   const [labels, valuation] = [await readAccountLabels(db), await readValuation(db)]
-  const format = formatOf(wish.format, {
-    chart: (account) => labels.get(account) ?? { code: null, name: null },
-    currency: valuation?.currency ?? null,
-  })
+  const currency = valuation?.currency ?? null
+  const format = formatOf(wish.format, { ...wish, currency, chart: chartOf(labels) })
   const accounts = await requiredAccounts(db, wish.selection)
   const assetOf = assetReader(await readAssetNames(db))
   const { recordedAsOf, lastJournal } = await readExtent(db, wish.selection.recordedAsOf)
@@ -97,21 +98,27 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     for (const journal of journals) tally.add(journal)
     wish.onProgress({ journals: tally.counts().journals, at: after ?? lastJournal, of: lastJournal })
   }
-  await folder.write((await revaluationsOf(source)).flatMap(format.journal))
+  for (const revaluation of await revaluationsOf(source)) {
+    await folder.write(format.journal(revaluation))
+    tally.addAccounts(revaluation)
+  }
   const used = tally.used()
-  const priced =
-    format.hasPrices && valuation !== null ? await pricesOf(source, used, valuation.currency) : null
+  const priced = format.hasPrices ? await pricesOf(source, used, currency) : null
   await folder.write([format.tail(used, priced)])
   return folder.finish((files) => ({
     version: 1 as const,
     format: wish.format,
     selection,
     ...(selection.owner === null ? {} : { note: ownedNow }),
-    ...(valuation !== null && (source.isValued || priced !== null) ? { currency: valuation.currency } : {}),
+    ...(currency !== null && (source.isValued || priced !== null) ? { currency } : {}),
     files,
     ...tally.counts(),
     totals: tally.totals(),
   }))
+}
+
+function chartOf(labels: AccountLabels): Chart {
+  return (account) => labels.get(account) ?? { code: null, name: null }
 }
 
 type ExportSource = {
@@ -190,8 +197,9 @@ async function unvalued(
 async function pricesOf(
   { db, selection: { before }, assetOf }: ExportSource,
   { assets }: ExportContents,
-  currency: string,
+  currency: string | null,
 ): Promise<ExportedPrices> {
+  if (currency === null) return null
   const prices = await dailyPrices(db, { assets: assets.map(({ asset }) => asset.key), before })
   return { currency, prices: prices.map(({ asset, ...price }) => ({ ...price, asset: assetOf(asset) })) }
 }

@@ -80,6 +80,11 @@ export type ExportGaps = {
   refuse: () => void
 }
 
+/** Revaluations have numbers of their own. */
+export function numberOf({ id, kind }: ExportedJournal): string {
+  return kind.startsWith('revaluation') ? `R${id}` : id.toString()
+}
+
 /** In UTC. */
 export function dayOf({ eventAt }: ExportedJournal): string {
   return eventAt.slice(0, 10)
@@ -114,8 +119,10 @@ export class Tally {
   readonly #accounts = new Set<string>()
   readonly #assets = new Map<string, AssetTally>()
 
-  add({ transfers }: ExportedJournal): void {
+  add(journal: ExportedJournal): void {
     this.#journals += 1n
+    this.addAccounts(journal)
+    const { transfers } = journal
     for (const { debit, credit, asset, amount } of transfers) {
       this.#transfers += 1n
       this.#accounts.add(debit).add(credit)
@@ -126,6 +133,11 @@ export class Tally {
         amount: before.amount + amount,
       })
     }
+  }
+
+  /** Those of its values; all that a revaluation has. */
+  addAccounts({ values }: ExportedJournal): void {
+    for (const { account } of values) this.#accounts.add(account)
   }
 
   used(): ExportContents {

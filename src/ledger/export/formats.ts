@@ -1,3 +1,4 @@
+import { Fault } from '../../core/errors.ts'
 import { formatAmount } from '../../core/money.ts'
 import { notValued } from '../../core/value.ts'
 import { csvLine } from './csv.ts'
@@ -9,6 +10,7 @@ import {
 } from './exported-journal.ts'
 import { type Chart, importFormat, importPrograms } from './journal-import.ts'
 import { beancount, hledger } from './plain-text.ts'
+import { valuedFormat } from './valued-text.ts'
 
 /** One JSON document per line. Long numbers are strings, so that no reader rounds them. */
 const journalsJsonl: ExportFormat = {
@@ -85,15 +87,24 @@ const plainFormats = { csv: entriesCsv, jsonl: journalsJsonl, hledger, beancount
 export const formatNames = ['csv', 'jsonl', 'hledger', 'beancount', 'xero', 'quickbooks'] as const
 export type ExportFormatName = (typeof formatNames)[number]
 
-/**
- * The currency is that of the settings.
- * @throws Fault `usage_bad` if the format is in a currency and there is none
- */
+export type FormatSettings = {
+  chart: Chart
+  /** Of the settings. */
+  currency: string | null
+  /** Plain-text accounting with the values and gains of the books. */
+  isValued?: boolean
+}
+
+/** @throws Fault `usage_bad` if the format is in a currency and there is none, or has no values */
 export function formatOf(
   name: ExportFormatName,
-  { chart, currency }: { chart: Chart; currency: string | null },
+  { chart, currency, isValued = false }: FormatSettings,
 ): ExportFormat {
-  if (name !== 'xero' && name !== 'quickbooks') return plainFormats[name]
-  if (currency !== null) return importFormat(importPrograms[name], currency, chart)
-  throw notValued(`--format ${name}`)
+  const isImport = name === 'xero' || name === 'quickbooks'
+  if (!isImport && !isValued) return plainFormats[name]
+  if (currency === null) throw notValued(isImport ? `--format ${name}` : '--valued')
+  if (isImport) return importFormat(importPrograms[name], currency, chart)
+  if (name === 'hledger' || name === 'beancount') return valuedFormat(name, currency)
+  const problem = `--valued: the format ${name} has no values`
+  throw new Fault('usage_bad', { problem, fix: 'use --format hledger or beancount, or omit --valued' })
 }

@@ -9,6 +9,7 @@ import {
   type ExportedValue,
   type ExportFormat,
   monthOf,
+  numberOf,
   oneLine,
 } from './exported-journal.ts'
 
@@ -95,11 +96,6 @@ export function importFormat(program: ImportProgram, currency: string, chart: Ch
 /** If the event's month was closed, the first day of the month whose books contain the journal. */
 function bookedOn(journal: ExportedJournal): string {
   return monthOf(journal) === journal.period ? dayOf(journal) : `${journal.period}-01`
-}
-
-/** Revaluations have numbers of their own. */
-function numberOf({ id, kind }: ExportedJournal): string {
-  return kind.startsWith('revaluation') ? `R${id}` : id.toString()
 }
 
 function valuedLines(journal: ExportedJournal, currency: string): ImportLine[] {

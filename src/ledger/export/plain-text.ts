@@ -10,6 +10,7 @@ import {
   type ExportedPrices,
   type ExportedTransfer,
   type ExportFormat,
+  numberOf,
   oneLine,
 } from './exported-journal.ts'
 
@@ -20,17 +21,19 @@ const dayOne = '1970-01-01'
 export const beancount: ExportFormat = {
   file: 'books.beancount',
   head: 'option "title" "depositd"\n\n',
-  journal: (journal) => [
-    [
-      `${dayOf(journal)} * ${quoted(journal.kind)}`,
-      `  journal: "${journal.id}"`,
-      ...metadataOf(journal).map(([name, value]) => `  ${name}: ${quoted(value)}`),
-      ...journal.transfers.flatMap(beancountPostings),
-      '\n',
-    ].join('\n'),
-  ],
-  tail: beancountDeclarations,
+  journal: (journal) => [beancountJournal(journal, journal.transfers.flatMap(beancountPostings))],
+  tail: (used, priced) => beancountDeclarations(used, priced, ''),
   hasPrices: true,
+}
+
+export function beancountJournal(journal: ExportedJournal, postings: readonly string[]): string {
+  return [
+    `${dayOf(journal)} * ${quoted(journal.kind)}`,
+    `  journal: "${numberOf(journal)}"`,
+    ...metadataOf(journal).map(([name, value]) => `  ${name}: ${quoted(value)}`),
+    ...postings,
+    '\n',
+  ].join('\n')
 }
 
 function metadataOf(journal: ExportedJournal): [string, string][] {
@@ -55,14 +58,19 @@ function beancountPostings({ debit, credit, asset, amount }: ExportedTransfer): 
 /** Beancount silently rounds to this many digits. */
 const digitsMax = 28
 
-function beancountDeclarations({ accounts, assets }: ExportContents, priced: ExportedPrices): string {
+/** @param booking the method of all accounts, in quotes; empty for the default */
+export function beancountDeclarations(
+  { accounts, assets }: ExportContents,
+  priced: ExportedPrices,
+  booking: string,
+): string {
   for (const { asset, amount } of assets) if (amount >= 10n ** BigInt(digitsMax)) throw tooLong(asset)
   const commodities = assets.map(
     ({ asset: { commodity, key, symbol } }) =>
       `${dayOne} commodity ${commodity}\n  asset: ${quoted(key)}\n  symbol: ${quoted(symbol)}\n`,
   )
   const opened = accounts.map(
-    (account) => `${dayOne} open ${beancountAccount(account)}\n  account: ${quoted(account)}\n`,
+    (account) => `${dayOne} open ${beancountAccount(account)}${booking}\n  account: ${quoted(account)}\n`,
   )
   const prices = priced?.prices.map(
     ({ day, asset, price }) => `${day} price ${asset.commodity} ${price} ${priced.currency}\n`,
@@ -149,16 +157,18 @@ function capitals(text: string): string {
 export const hledger: ExportFormat = {
   file: 'books.journal',
   head: 'decimal-mark .\n\n',
-  journal: (journal) => [
-    [
-      `${dayOf(journal)} (${journal.id}) ${journal.kind}`,
-      ...tagsOf(journal).map((tag) => `    ; ${tag}`),
-      ...journal.transfers.flatMap(hledgerPostings),
-      '\n',
-    ].join('\n'),
-  ],
+  journal: (journal) => [hledgerJournal(journal, journal.transfers.flatMap(hledgerPostings))],
   tail: hledgerDeclarations,
   hasPrices: true,
+}
+
+export function hledgerJournal(journal: ExportedJournal, postings: readonly string[]): string {
+  return [
+    `${dayOf(journal)} (${numberOf(journal)}) ${journal.kind}`,
+    ...tagsOf(journal).map((tag) => `    ; ${tag}`),
+    ...postings,
+    '\n',
+  ].join('\n')
 }
 
 function tagsOf(journal: ExportedJournal): string[] {
