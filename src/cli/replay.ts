@@ -78,7 +78,12 @@ async function restoreCommand(context: Context, options: RebuildOptions): Promis
     context,
     async (deps) => ({
       before: await verify(context, deps, options),
-      restored: await restoreBooks(deps, { holder: randomUUID(), people, onProgress }),
+      restored: await restoreBooks(deps, {
+        holder: randomUUID(),
+        people,
+        journalsMax: options.limit,
+        onProgress,
+      }),
       after: await verify(context, deps, options),
     }),
     longQueryMs,
@@ -90,10 +95,15 @@ async function restoreCommand(context: Context, options: RebuildOptions): Promis
   return after.differing === 0 ? 'good' : 'bad'
 }
 
-function restoredText({ resumed, rows, corrected, groups, journals }: BooksRestoration): string {
+function restoredText({ resumed, written, journals, ...counts }: BooksRestoration): string {
   const what = resumed ? 'an interrupted restore was continued' : 'restored'
-  const lines = `${what}: ${rows} observations read, ${corrected} corrected; ${groups} groups decided; journals: ${journals.length}\n`
-  return journals.length === 0 ? lines : `${lines}${table(journals, journalColumns)}`
+  const read = `${counts.rows} observations read, ${counts.corrected} corrected; ${counts.groups} groups decided`
+  const more = written - journals.length
+  return [
+    `${what}: ${read}; journals: ${written}\n`,
+    ...(journals.length === 0 ? [] : [table(journals, journalColumns)]),
+    ...(more > 0 ? [`and ${more} more; "bin/depositd ledger journal list --by NAME" lists all\n`] : []),
+  ].join('')
 }
 
 const journalColumns: TableColumn<RestoredJournal>[] = [

@@ -28,6 +28,9 @@ export type BooksRestoration = {
   /** Observations that were missing or said something else. */
   corrected: number
   groups: number
+  /** Journals. */
+  written: number
+  /** The first of them. */
   journals: RestoredJournal[]
 }
 
@@ -35,6 +38,8 @@ type RestoreOptions = {
   /** Unique to this run. */
   holder: string
   people: ByHand
+  /** Limits the journals that are reported. */
+  journalsMax: number
   onProgress: (progress: BooksVerificationProgress) => void
 }
 
@@ -70,6 +75,7 @@ export async function restoreBooks(
     rows: 0,
     corrected: 0,
     groups: 0,
+    written: 0,
     journals: [],
   }
   const run: RestoreRun = { ...options, deps, lease, restored }
@@ -132,7 +138,7 @@ async function decideAll(run: RestoreRun, from: bigint): Promise<void> {
 
 /** @returns the last group of the batch; null after the last batch */
 async function decideBatch(run: RestoreRun, after: bigint): Promise<bigint | null> {
-  const { deps, lease, restored, people } = run
+  const { deps, lease, restored, people, journalsMax } = run
   const { groups, journals } = await inTransaction(deps.db, async (tx) => {
     const some = await groupsAfter(tx, after, groupsMax)
     const newest = await newestJournal(tx)
@@ -149,6 +155,7 @@ async function decideBatch(run: RestoreRun, after: bigint): Promise<bigint | nul
     return { groups: some, journals: await attributeJournals(tx, newest, people) }
   })
   restored.groups += groups.length
-  restored.journals.push(...journals)
+  restored.written += journals.length
+  restored.journals.push(...journals.slice(0, journalsMax - restored.journals.length))
   return groups.at(-1) ?? null
 }

@@ -1,8 +1,11 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { balancesAt } from '../../../src/jobs/chain/balances-at.ts'
 import { openBooks } from '../../support/books.ts'
 import { at, channelAddress, usdcOnBase, walletAddress } from '../../support/evidence.ts'
 import { startChain } from '../../support/made-up-chain.ts'
+import { openSolanaProof } from '../../support/solana-proof.ts'
+import { owner, solana } from '../../support/solana-watch.ts'
 
 const amounts = (of: bigint) =>
   new Map([
@@ -38,4 +41,26 @@ test('without nodes that keep past balances, later proved balances less what mov
   await chain.prove()
   expect(await past(105n)).toMatchObject([{ amounts: null }])
   await expect(past(120n)).rejects.toMatchObject({ code: 'usage_bad' })
+})
+
+test('Solana nodes keep no past balances, and the proved ones tell those of an earlier slot', async () => {
+  await using proof = await openSolanaProof()
+  await proof.scan()
+  await proof.prove()
+  const reader = proof.fixture.reader()
+  proof.payTokens(5n)
+  proof.moveLamports(1_000_000n)
+  await proof.scan()
+  const { rows } = await sql<{ height: bigint }>`
+    select height from chain_network where network = ${solana}`.execute(proof.books.db)
+  const moment = await reader.timeAt(rows[0]?.height ?? 0n)
+  proof.payTokens(-2n)
+  proof.moveLamports(-300_000n, 5000n)
+  await proof.scan()
+  const past = { db: proof.books.db, settings: proof.fixture.settings(), reader }
+  const unproved = await balancesAt(past, moment, [owner])
+  expect(unproved.map(({ amounts: read }) => read)).toEqual([null, null])
+  await proof.prove()
+  const proved = await balancesAt(past, moment, [owner])
+  expect(proved.map(({ amounts: read }) => read?.get(owner)).toSorted()).toEqual([1_000_000n, 5n])
 })
