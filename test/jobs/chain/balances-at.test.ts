@@ -62,5 +62,5 @@ test('Solana nodes keep no past balances, and the proved ones tell those of an e
   expect(unproved.map(({ amounts: read }) => read)).toEqual([null, null])
   await proof.prove()
   const proved = await balancesAt(past, moment, [owner])
-  expect(proved.map(({ amounts: read }) => read?.get(owner)).toSorted()).toEqual([1_000_000n, 5n])
+  expect(new Set(proved.map(({ amounts: read }) => read?.get(owner)))).toEqual(new Set([1_000_000n, 5n]))
 })
