@@ -448,6 +448,7 @@ table public.valued_journal (
   kind text not null,
   period date not null,
   places smallint not null,
+  rule_id bigint not null,
   valued_at timestamp with time zone not null default clock_timestamp()
 );
 table public.valued_line (
@@ -743,6 +744,7 @@ constraint valued_journal_kind_check on valued_journal: CHECK ((kind = ANY (ARRA
 constraint valued_journal_period_check on valued_journal: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
 constraint valued_journal_pkey on valued_journal: PRIMARY KEY (id);
 constraint valued_journal_places_check on valued_journal: CHECK (((places >= 0) AND (places <= 4)));
+constraint valued_journal_rule_id_fkey on valued_journal: FOREIGN KEY (rule_id) REFERENCES valuation_rule(id);
 constraint valued_line_asset_fkey on valued_line: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint valued_line_is_number on valued_line: CHECK (((units < 'NaN'::numeric) AND (value < 'NaN'::numeric)));
 constraint valued_line_line_check on valued_line: CHECK ((line > 0));
@@ -1662,7 +1664,8 @@ view accounting.withdrawals as
                   WHERE (taken.reverses = booked.id)))))
          LIMIT 1) j ON (true));
 view public.active_valuation as
- SELECT currency,
+ SELECT id,
+    currency,
     max_age,
     own_accounts,
     method,
@@ -3116,6 +3119,7 @@ grant select on public.cosignature to depositd_backup;
 grant select on public.deposit to depositd_backup;
 grant select on public.deposit_report to depositd_backup;
 grant select on public.deposit_report to depositd_daemon;
+grant select on public.disposal to depositd_accountant;
 grant select on public.disposal to depositd_backup;
 grant select on public.evidence to depositd_backup;
 grant select on public.evidence_group to depositd_backup;
@@ -3183,8 +3187,10 @@ grant select on public.seal_node to depositd_backup;
 grant select on public.stream to depositd_backup;
 grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
+grant select on public.valuation_rule to depositd_accountant;
 grant select on public.valuation_rule to depositd_backup;
 grant select on public.valuation_rule to depositd_daemon;
+grant select on public.value_lot to depositd_accountant;
 grant select on public.value_lot to depositd_backup;
 grant select on public.valued_journal to depositd_accountant;
 grant select on public.valued_journal to depositd_backup;

@@ -84,7 +84,7 @@ comment on column accounting.rule_sets.rules is 'Policy, routes, contra accounts
 comment on column accounting.rule_sets.since is 'When they became active.';
 
 create view active_valuation as
-  select currency, max_age, own_accounts, method, pool
+  select id, currency, max_age, own_accounts, method, pool
   from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;
 
 comment on view active_valuation is 'No row while nothing is valued.';

@@ -230,6 +230,8 @@ create table valued_journal (
   close_id bigint references ledger_period_event,
   event_at timestamptz not null,
   period date not null check (period = date_trunc('month', period::timestamp)),
+  -- The cost basis, too.
+  rule_id bigint not null references valuation_rule,
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   -- Decimal places of the smallest coin.
   places smallint not null check (places between 0 and 4),

@@ -57,7 +57,7 @@ grant execute on function make_ledger_partitions, make_ledger_snapshot, ledger_c
 
 grant select, insert on valued_line, disposal to depositd_daemon;
 grant select on valued_journal to depositd_daemon;
-grant insert (journal_id, close_id, kind, event_at, period, currency, places) on valued_journal to depositd_daemon;
+grant insert (journal_id, close_id, kind, event_at, period, rule_id, currency, places) on valued_journal to depositd_daemon;
 grant select, insert, update, delete on value_lot to depositd_daemon;
 
 grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
@@ -74,7 +74,7 @@ grant execute on function accounting.scorecard_between, accounting.in_transit_at
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
 grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, seal, seal_node,
   checkpoint, cosignature, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
-  account_label, price, active_valuation, valued_journal, valued_line
+  account_label, price, valuation_rule, active_valuation, valued_journal, valued_line, disposal, value_lot
   to depositd_accountant;
 grant select (id, transfer, state, merged_into, owner_kind, owner_id, amount, deposited_at) on deposit to depositd_accountant;
 grant select (kind, id) on owner to depositd_accountant;

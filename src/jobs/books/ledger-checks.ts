@@ -16,6 +16,7 @@ import {
   type PeriodClose,
 } from '../../store/ledger/periods.ts'
 import type { Tables } from '../../store/tables.ts'
+import { checkValues } from './check-values.ts'
 
 export type LedgerOutcome = { findings: string[]; counted: Record<string, number> }
 
@@ -181,4 +182,9 @@ function pairText(pair: string[] | null): string {
   return pair === null ? 'nothing' : `debit ${pair[0]} credit ${pair[1]}`
 }
 
-export const ledgerChecks: readonly LedgerCheck[] = [checkFrozenBalances, controlTotals, checkSnapshots]
+export const ledgerChecks: readonly LedgerCheck[] = [
+  checkFrozenBalances,
+  controlTotals,
+  checkSnapshots,
+  checkValues,
+]

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { gainAccounts } from '../../core/chart.ts'
-import { formatMinor, minorPlaces, roundHalfEven } from '../../core/value.ts'
+import { formatMinor, roundHalfEven } from '../../core/value.ts'
 import type { ValuedLine } from '../../ledger/carry-values.ts'
 import { lastMoment, nextPeriod, type Period } from '../../ledger/period.ts'
 import type { Database } from '../../store/database.ts'
@@ -72,7 +72,7 @@ export async function revalueMonth(
         { kind: 'revaluation', ...revaluation },
         { kind: 'revaluation_back', ...back },
       ],
-      { currency, places: minorPlaces(currency) },
+      rule,
     )
   return { currency, gain: formatMinor(-(lines.at(-1)?.value ?? 0n), currency) }
 }

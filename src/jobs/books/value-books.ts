@@ -92,7 +92,7 @@ export async function valueBatch(
   )
   const batch = new Batch(rule, before, originals)
   for (const journal of priced) batch.value(journal, byJournal.get(journal.id) ?? [])
-  await saveValued(tx, batch.valuations, { currency: rule.currency, places: minorPlaces(rule.currency) })
+  await saveValued(tx, batch.valuations, rule)
   await saveLots(tx, batch.lots(before))
   return priced.length
 }
@@ -109,7 +109,8 @@ function lotsOf(journals: readonly UnvaluedJournal[], changes: readonly UnitChan
 type ValuedBefore = ReadonlyMap<bigint, CarriedLines>
 type CarriedLines = Pick<CarriedJournal, 'disposals'> & { lines: readonly Omit<PricedLine, 'journal'>[] }
 
-class Batch {
+/** Values journals one after the other. */
+export class Batch {
   readonly valuations: Parameters<typeof saveValued>[1][number][] = []
   readonly #rule: FunctionalCurrency
   readonly #valued: Map<bigint, CarriedLines>
@@ -152,10 +153,15 @@ class Batch {
     })
   }
 
+  /** What is held now. */
+  held(): Lot[] {
+    return [...this.#pools.values()].flat()
+  }
+
   /** What has changed. */
   lots(before: readonly Lot[]): { gone: Lot[]; kept: Lot[] } {
     const old = new Map(before.map((lot) => [keyOf(lot), lot]))
-    const now = new Map([...this.#pools.values()].flat().map((lot) => [keyOf(lot), lot]))
+    const now = new Map(this.held().map((lot) => [keyOf(lot), lot]))
     return {
       gone: before.filter((lot) => !now.has(keyOf(lot))),
       kept: [...now].flatMap(([key, lot]) => {

@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts'
 export type AssetPrice = { asset: string; currency: string; at: Date; price: string; source: string }
 
 /** Null if amounts are not valued. */
-export type Valuation = ({ currency: string; maxAgeMs: number } & CostBasis) | null
+export type Valuation = ({ id: bigint; currency: string; maxAgeMs: number } & CostBasis) | null
 
 /** No own funds. */
 const noBasis: CostBasis = { own: [], method: 'fifo', pool: 'account' }
@@ -32,8 +32,8 @@ export async function keepValuation(
 
 /** Null if amounts are not valued. */
 export async function readValuation(db: Kysely<Tables>): Promise<Valuation> {
-  const { rows } = await sql<{ currency: string; maxAgeMs: number } & CostBasis>`
-    select currency, (extract(epoch from max_age) * 1000)::float8 as "maxAgeMs", own_accounts as own, method, pool
+  const { rows } = await sql<NonNullable<Valuation>>`
+    select id, currency, (extract(epoch from max_age) * 1000)::float8 as "maxAgeMs", own_accounts as own, method, pool
     from active_valuation`.execute(db)
   return rows[0] ?? null
 }

@@ -1,8 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { minorPlaces } from '../../core/value.ts'
 import type { Disposal, JournalToValue, ValuedJournal, ValuedLine } from '../../ledger/carry-values.ts'
 import type { Lot } from '../../ledger/lots.ts'
 import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
+import type { Valuation } from './prices.ts'
 
 /** Until the transaction ends: two valuations would take the same lots. */
 export async function valueAlone(tx: Transaction<Tables>): Promise<void> {
@@ -167,12 +169,12 @@ export type ValuationToSave = {
 export async function saveValued(
   tx: Transaction<Tables>,
   valuations: readonly ValuationToSave[],
-  { currency, places }: { currency: string; places: number },
+  { id: rule, currency }: NonNullable<Valuation>,
 ): Promise<void> {
   const placed = valuations.map((one, place) => ({ ...one, place }))
   const { rows } = await sql<{ id: bigint }>`
-    insert into valued_journal (kind, journal_id, close_id, event_at, period, currency, places)
-    select kind, journal, close, "eventAt", period, ${currency}, ${places}
+    insert into valued_journal (kind, journal_id, close_id, event_at, period, rule_id, currency, places)
+    select kind, journal, close, "eventAt", period, ${rule}, ${currency}, ${minorPlaces(currency)}
     from ${asTable('valued', placed, 'place int, kind text, journal bigint, close bigint, eventAt timestamptz, period date')}
     order by place returning id`.execute(tx)
   const ids = rows.map(({ id }) => id).toSorted((one, other) => Number(one - other))

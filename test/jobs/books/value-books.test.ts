@@ -122,8 +122,8 @@ test('the functional currency stays the same, and without one nothing is valued'
 })
 
 const valued = (journal: number, currency = 'EUR') =>
-  `insert into valued_journal (kind, journal_id, event_at, period, currency, places)
-   values ('journal', ${journal}, '2026-01-01', '2026-01-01', '${currency}', 2)`
+  `insert into valued_journal (kind, journal_id, event_at, period, rule_id, currency, places)
+   values ('journal', ${journal}, '2026-01-01', '2026-01-01', (select max(id) from valuation_rule), '${currency}', 2)`
 
 const refusals = [
   ['update valued_line set value = 0', 'permission denied'],
