@@ -4,21 +4,14 @@ import { formatMinor, toDecimal, toMinor } from '../../../src/core/value.ts'
 import { beancountAccount, hledgerAccount } from '../../../src/ledger/export/plain-text.ts'
 import type { Books } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
+import { openDemonstrationMonth } from '../../support/demonstration-month.ts'
 import { exportOf } from '../../support/exported.ts'
-import { bookOwn, drawings, journalOf, treasury } from '../../support/own-funds.ts'
 import { beancountInstalled, hledgerInstalled, runProgram } from '../../support/plain-text-accounting.ts'
-import { givePrices, openValuedBooks } from '../../support/valued-books.ts'
 
 let books: Books
 
 beforeAll(async () => {
-  books = await openValuedBooks()
-  await bookOwn(books, journalOf({ name: 'sold', from: treasury, to: drawings, amount: 123_456_789n }))
-  const assets = ['base/USDC', 'base/USDT', 'arbitrum/USDC', 'stable-wallet/USDC']
-  await givePrices(
-    books,
-    assets.map((asset) => `${asset},2026-01-31,0.95`),
-  )
+  books = await openDemonstrationMonth()
   const closed = await depositd('ledger close 2026-01 --by erin --force --approved-by max --reason test')
   expect(closed.status).toBe(0)
 })
