@@ -1,6 +1,19 @@
-import { gainAccounts, matchesPattern, roundingAccount } from '../core/chart.ts'
-import { type ExactNumber, magnitudeOf, noValue, plus, roundHalfEven } from '../core/value.ts'
-import { type CostBasis, cut, type Lot, putIn, sumOf, takeOut } from './lots.ts'
+import { gainAccounts, roundingAccount } from '../core/chart.ts'
+import { type ExactNumber, noValue, plus, roundHalfEven } from '../core/value.ts'
+import {
+  type CostBasis,
+  costChanges,
+  cut,
+  isOwn,
+  type Lot,
+  noLots,
+  type Pool,
+  poolOf,
+  putIn,
+  releasedOf,
+  sumOf,
+  takeOut,
+} from './lots.ts'
 
 /** What a journal changes of an account in an asset, in base units; debits positive, never zero. */
 export type UnitChange = {
@@ -31,17 +44,16 @@ export type Disposal = Pick<Lot, 'account' | 'asset' | 'origin' | 'acquiredAt' |
 /** The values of the lines sum to zero. */
 export type ValuedJournal = { lines: readonly ValuedLine[]; disposals: readonly Disposal[] }
 
-/** Lots by the key of their pool. */
-export type Pools = ReadonlyMap<string, readonly Lot[]>
+/** By their keys. */
+export type Pools = ReadonlyMap<string, Pool>
 
 /** `pools` are those that the journal changed. */
 export type CarriedJournal = ValuedJournal & { pools: Pools }
 
+type LotPlace = Pick<Lot, 'account' | 'asset' | 'depositId'>
+
 /** Accounts in one pool share their costs. */
-export function poolKey(
-  { account, asset, depositId }: Pick<Lot, 'account' | 'asset' | 'depositId'>,
-  basis: CostBasis,
-): string {
+export function poolKey({ account, asset, depositId }: LotPlace, basis: CostBasis): string {
   if (basis.pool === 'asset' && isOwn(account, basis)) return `own ${asset}`
   return `${account} ${asset} ${depositId ?? ''}`
 }
@@ -63,7 +75,7 @@ class Carrier {
   readonly #journal: JournalToValue
   readonly #pools: Pools
   readonly #basis: CostBasis
-  readonly #changed = new Map<string, readonly Lot[]>()
+  readonly #changed = new Map<string, Pool>()
   /** What left each account that was changed. */
   readonly #left = new Map<UnitChange, { units: bigint; cost: bigint }>()
   /** What left accounts and did not arrive in others, by kind of account, side and owner. */
@@ -83,7 +95,7 @@ class Carrier {
     const units = releasedOf(this.#held(change), change.units)
     if (!isCarried(account) || units === 0n) return
     const { reverses } = this.#journal
-    const { taken, left } = takeOut(this.#lots(change), {
+    const { taken, left } = takeOut(this.#pool(change), {
       account,
       units,
       method: this.#methodOf(account),
@@ -109,7 +121,7 @@ class Carrier {
     const known = sumOf([...returned, ...moved])
     const bought = this.#newLots(change, units - known.units, known.cost - left.cost)
     const arrived = [...returned, ...moved, ...bought].map((lot) => ({ ...lot, ...this.#place(change) }))
-    this.#keep(change, putIn(this.#lots(change), arrived, this.#methodOf(account)))
+    this.#keep(change, putIn(this.#pool(change), arrived, this.#methodOf(account)))
   }
 
   /** What was given and what was received for a deposit are exchanged: only what is open keeps a value. */
@@ -117,15 +129,17 @@ class Carrier {
     const { depositId, changes } = this.#journal
     if (!changes.some(({ account }) => isTrading(account))) return
     const open = [...new Map([...this.#pools, ...this.#changed])].filter(
-      ([, [lot]]) => lot !== undefined && isTrading(lot.account) && lot.depositId === depositId,
+      ([
+        ,
+        {
+          lots: [lot],
+        },
+      ]) => lot !== undefined && isTrading(lot.account) && lot.depositId === depositId,
     )
-    const sides = new Set(open.flatMap(([, lots]) => lots.map(({ units }) => units > 0n)))
+    const sides = new Set(open.flatMap(([, { lots }]) => lots.map(({ units }) => units > 0n)))
     if (sides.size < 2) return
-    for (const [key, lots] of open)
-      this.#changed.set(
-        key,
-        lots.map((lot) => ({ ...lot, cost: 0n })),
-      )
+    for (const [key, { lots }] of open)
+      this.#changed.set(key, poolOf(lots.map((lot) => ({ ...lot, cost: 0n }))))
   }
 
   result(): CarriedJournal {
@@ -210,10 +224,10 @@ class Carrier {
     const values = new Map<string, ValuedLine>()
     for (const { account, asset, units } of this.#journal.changes)
       if (isCarried(account)) values.set(`${account} ${asset}`, { account, asset, units, value: 0n })
-    for (const [key, after] of this.#changed)
-      for (const { account, asset, cost } of [...after, ...(this.#pools.get(key) ?? []).map(takenBack)]) {
-        const line = values.get(`${account} ${asset}`) ?? { account, asset, units: 0n, value: 0n }
-        values.set(`${account} ${asset}`, { ...line, value: line.value + cost })
+    for (const [key, pool] of this.#changed)
+      for (const { account, asset, cost: value } of costChanges(this.#pools.get(key) ?? noLots, pool)) {
+        const line = values.get(`${account} ${asset}`) ?? { account, asset, units: 0n }
+        values.set(`${account} ${asset}`, { ...line, value })
       }
     return [...values.values()].filter(({ units, value }) => units !== 0n || value !== 0n)
   }
@@ -227,23 +241,20 @@ class Carrier {
     }, 0n)
   }
 
-  #lots(change: UnitChange): readonly Lot[] {
+  #pool(change: UnitChange): Pool {
     const key = poolKey(this.#place(change), this.#basis)
-    return this.#changed.get(key) ?? this.#pools.get(key) ?? []
+    return this.#changed.get(key) ?? this.#pools.get(key) ?? noLots
   }
 
-  #keep(change: UnitChange, lots: readonly Lot[]): void {
-    this.#changed.set(poolKey(this.#place(change), this.#basis), lots)
+  #keep(change: UnitChange, pool: Pool): void {
+    this.#changed.set(poolKey(this.#place(change), this.#basis), pool)
   }
 
   #held(change: UnitChange): bigint {
-    return sumOf(this.#lots(change).filter(({ account }) => account === change.account)).units
+    return this.#pool(change).sums.get(change.account)?.units ?? 0n
   }
 
-  #place({
-    account,
-    asset,
-  }: Pick<UnitChange, 'account' | 'asset'>): Pick<Lot, 'account' | 'asset' | 'depositId'> {
+  #place({ account, asset }: Omit<LotPlace, 'depositId'>): LotPlace {
     return { account, asset, depositId: isTrading(account) ? this.#journal.depositId : null }
   }
 
@@ -252,22 +263,12 @@ class Carrier {
   }
 }
 
-export function isOwn(account: string, { own }: CostBasis): boolean {
-  return own.some((pattern) => matchesPattern(account, pattern))
-}
-
 function isTrading(account: string): boolean {
   return account.startsWith('trading:')
 }
 
 function isCarried(account: string): boolean {
   return /^(assets|liabilities|trading):/.test(account)
-}
-
-/** The part of what is held that a change takes away. */
-function releasedOf(held: bigint, change: bigint): bigint {
-  if (held === 0n || held < 0n === change < 0n) return 0n
-  return magnitudeOf(change) < magnitudeOf(held) ? -change : held
 }
 
 function sideOf({ account, asset }: UnitChange, units: bigint, own: boolean): string {
@@ -279,8 +280,7 @@ function valueIn({ lines }: ValuedJournal, of: Pick<ValuedLine, 'account' | 'ass
   return found.reduce((sum, { value }) => sum + value, 0n)
 }
 
-function takenBack<Part extends { units: bigint; cost: bigint; proceeds?: bigint }>(part: Part): Part {
-  const { units, cost, proceeds = 0n } = part
+function takenBack({ units, cost, proceeds, ...part }: Disposal): Disposal {
   return { ...part, units: -units, cost: -cost, proceeds: -proceeds }
 }
 

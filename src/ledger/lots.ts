@@ -1,3 +1,4 @@
+import { matchesPattern } from '../core/chart.ts'
 import { magnitudeOf, roundHalfEven } from '../core/value.ts'
 
 /** `average`: all units of a pool have the same cost. */
@@ -10,6 +11,10 @@ export type CostBasis = {
   own: readonly string[]
   method: (typeof costMethods)[number]
   pool: (typeof costPools)[number]
+}
+
+export function isOwn(account: string, { own }: CostBasis): boolean {
+  return own.some((pattern) => matchesPattern(account, pattern))
 }
 
 /** Units of an asset with what they are carried at. Units and cost are negative in a credit balance. */
@@ -31,10 +36,11 @@ export type Lot = {
 export function cut(lots: readonly Lot[], units: bigint): { first: Lot[]; rest: Lot[] } {
   const [first, rest]: [Lot[], Lot[]] = [[], []]
   let left = units
-  for (const lot of lots) {
+  for (const [place, lot] of lots.entries()) {
+    if (left === 0n) return { first, rest: [...rest, ...lots.slice(place)] }
     const taken = magnitudeOf(left) < magnitudeOf(lot.units) ? left : lot.units
     const cost = taken === lot.units ? lot.cost : roundHalfEven(lot.cost * taken, lot.units)
-    if (taken !== 0n) first.push({ ...lot, units: taken, cost })
+    first.push({ ...lot, units: taken, cost })
     if (taken !== lot.units) rest.push({ ...lot, units: lot.units - taken, cost: lot.cost - cost })
     left -= taken
   }
@@ -50,13 +56,42 @@ export type Removal = {
   reversed: { origin: bigint; cost: bigint } | null
 }
 
+/** Lots that share their costs, with the sums of each account: a pool may have many lots. */
+export type Pool = { lots: readonly Lot[]; sums: ReadonlyMap<string, AccountSum> }
+
+type AccountSum = Pick<Lot, 'account' | 'asset' | 'units' | 'cost'>
+
+export const noLots: Pool = { lots: [], sums: new Map() }
+
+export function poolOf(lots: readonly Lot[]): Pool {
+  const accounts = Map.groupBy(lots, ({ account }) => account)
+  return {
+    lots,
+    sums: new Map(
+      [...accounts].map(([account, own]) => [
+        account,
+        { account, asset: (own[0] as Lot).asset, ...sumOf(own) },
+      ]),
+    ),
+  }
+}
+
+/** How much more each account is carried at afterwards. */
+export function costChanges({ sums: before }: Pool, { sums: after }: Pool): AccountSum[] {
+  return [...new Map([...before, ...after]).values()].map((sum) => {
+    const [was, is] = [before.get(sum.account), after.get(sum.account)]
+    return { ...sum, cost: (is?.cost ?? 0n) - (was?.cost ?? 0n) }
+  })
+}
+
 /** What leaves an account, and what its pool has left. */
-export function takeOut(pool: readonly Lot[], removal: Removal): { taken: Lot[]; left: Lot[] } {
-  const candidates = pool.filter(({ units }) => units < 0n === removal.units < 0n)
-  const others = pool.filter((lot) => !candidates.includes(lot))
-  const { taken, left } =
-    removal.method === 'average' ? takeAverage(candidates, removal) : takeOldest(candidates, removal)
-  return { taken, left: [...others, ...left] }
+export function takeOut(pool: Pool, removal: Removal): { taken: Lot[]; left: Pool } {
+  const isSameSide = ({ units }: Lot) => units < 0n === removal.units < 0n
+  const candidates = pool.lots.filter(isSameSide)
+  const others = pool.lots.filter((lot) => !isSameSide(lot))
+  if (removal.method === 'fifo') return takeOldest(pool, { candidates, others }, removal)
+  const { taken, left } = takeAverage(candidates, removal)
+  return { taken, left: poolOf([...others, ...left]) }
 }
 
 function takeAverage(lots: readonly Lot[], { account, units, reversed }: Removal) {
@@ -78,14 +113,35 @@ function within(cost: bigint, all: bigint): bigint {
   return magnitudeOf(cost) > magnitudeOf(all) ? all : cost
 }
 
-function takeOldest(lots: readonly Lot[], { account, units, reversed }: Removal) {
+function takeOldest(
+  { sums }: Pool,
+  { candidates, others }: { candidates: readonly Lot[]; others: readonly Lot[] },
+  { account, units, reversed }: Removal,
+): { taken: Lot[]; left: Pool } {
   const isFirst = ({ origin }: Lot) => origin === reversed?.origin
   const { first, rest } = cut(
-    [...inOrder(lots.filter(isFirst)), ...inOrder(lots.filter((lot) => !isFirst(lot)))],
+    [...candidates.filter(isFirst), ...inOrder(candidates.filter((lot) => !isFirst(lot)))],
     units,
   )
   const taken = first.map((lot) => ({ ...lot, account }))
-  return { taken, left: exchanged(first, rest, account) }
+  if (first.some((lot) => lot.account !== account))
+    return { taken, left: poolOf([...others, ...exchanged(first, rest, account)]) }
+  return { taken, left: { lots: [...others, ...rest], sums: changed(sums, taken, -1n) } }
+}
+
+/** @param sign 1 if the lots are added, -1 if they are taken out */
+function changed(sums: Pool['sums'], lots: readonly Lot[], sign: bigint): Pool['sums'] {
+  const after = new Map(sums)
+  for (const { account, asset, units, cost } of lots) {
+    const before = after.get(account) ?? { units: 0n, cost: 0n }
+    after.set(account, {
+      account,
+      asset,
+      units: before.units + sign * units,
+      cost: before.cost + sign * cost,
+    })
+  }
+  return after
 }
 
 function inOrder(lots: readonly Lot[]): Lot[] {
@@ -110,13 +166,18 @@ function exchanged(taken: readonly Lot[], left: readonly Lot[], account: string)
   return merged(lots)
 }
 
-export function putIn(pool: readonly Lot[], lots: readonly Lot[], method: CostBasis['method']): Lot[] {
-  const all = merged([...pool, ...lots])
-  if (method === 'fifo') return all
+export function putIn(pool: Pool, lots: readonly Lot[], method: CostBasis['method']): Pool {
+  if (method === 'fifo') {
+    const isKnown = ({ account, origin }: Lot) =>
+      lots.some((lot) => lot.origin === origin && lot.account === account)
+    const known = pool.lots.filter(isKnown)
+    const others = known.length === 0 ? pool.lots : pool.lots.filter((lot) => !isKnown(lot))
+    return { lots: [...others, ...merged([...known, ...lots])], sums: changed(pool.sums, lots, 1n) }
+  }
+  const all = merged([...pool.lots, ...lots])
   const isDebit = ({ units }: Lot) => units > 0n
-  return [all.filter(isDebit), all.filter((lot) => !isDebit(lot))].flatMap((side) =>
-    spread(side, sumOf(side).cost),
-  )
+  const sides = [all.filter(isDebit), all.filter((lot) => !isDebit(lot))]
+  return poolOf(sides.flatMap((side) => spread(side, sumOf(side).cost)))
 }
 
 /** Of each account and origin one lot. */
@@ -145,4 +206,10 @@ export function sumOf(lots: readonly { units: bigint; cost: bigint }[]): { units
     units: lots.reduce((sum, { units }) => sum + units, 0n),
     cost: lots.reduce((sum, { cost }) => sum + cost, 0n),
   }
+}
+
+/** The part of what is held that a change takes away. */
+export function releasedOf(held: bigint, change: bigint): bigint {
+  if (held === 0n || held < 0n === change < 0n) return 0n
+  return magnitudeOf(change) < magnitudeOf(held) ? -change : held
 }

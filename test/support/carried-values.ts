@@ -65,7 +65,7 @@ export class Valued {
   }
 
   lots(): Lot[] {
-    return [...this.pools.values()].flat()
+    return [...this.pools.values()].flatMap(({ lots }) => lots)
   }
 
   /** Values by account and asset, of lines that are not zero. */

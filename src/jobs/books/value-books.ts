@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import { type ExactNumber, minorPlaces, toDecimal } from '../../core/value.ts'
 import { type CarriedJournal, carryValues, type JournalToValue, poolKey } from '../../ledger/carry-values.ts'
-import type { CostBasis, Lot } from '../../ledger/lots.ts'
+import { type CostBasis, type Lot, type Pool, poolOf } from '../../ledger/lots.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import { cutLedger, patiently } from '../../store/ledger/maintenance.ts'
 import { readValuation, type Valuation } from '../../store/ledger/prices.ts'
@@ -32,7 +32,7 @@ export type ValuingResult = {
 
 export type FunctionalCurrency = NonNullable<Valuation>
 
-const batchMax = 500
+const batchMax = 1000
 export const gapsMax = 20
 
 /**
@@ -114,12 +114,13 @@ export class Batch {
   readonly valuations: Parameters<typeof saveValued>[1][number][] = []
   readonly #rule: FunctionalCurrency
   readonly #valued: Map<bigint, CarriedLines>
-  readonly #pools: Map<string, readonly Lot[]>
+  readonly #pools: Map<string, Pool>
 
   constructor(rule: FunctionalCurrency, lots: readonly Lot[], originals: ValuedBefore) {
     this.#rule = rule
     this.#valued = new Map(originals)
-    this.#pools = Map.groupBy(lots, (lot) => poolKey(lot, rule))
+    const pools = Map.groupBy(lots, (lot) => poolKey(lot, rule))
+    this.#pools = new Map([...pools].map(([key, own]) => [key, poolOf(own)]))
   }
 
   value(journal: UnvaluedJournal, rows: readonly UnitChangeRow[]): void {
@@ -138,7 +139,7 @@ export class Batch {
       reverses: reverses !== null && original !== undefined ? { id: reverses, ...original } : null,
     }
     const { lines, disposals, pools } = carryValues(toValue, this.#pools, this.#rule)
-    for (const [key, lots] of pools) this.#pools.set(key, lots)
+    for (const [key, pool] of pools) this.#pools.set(key, pool)
     const priceOf = pricesOf(original?.lines ?? rows)
     const priced = lines.map((line) => ({ ...line, ...priceOf(line.asset) }))
     this.#valued.set(id, { lines: priced, disposals })
@@ -155,7 +156,7 @@ export class Batch {
 
   /** What is held now. */
   held(): Lot[] {
-    return [...this.#pools.values()].flat()
+    return [...this.#pools.values()].flatMap(({ lots }) => lots)
   }
 
   /** What has changed. */
