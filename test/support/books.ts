@@ -29,7 +29,7 @@ import {
   usdtOnBase,
   walletAddress,
 } from './evidence.ts'
-import { testDatabase } from './postgres.ts'
+import { type TestDatabase, testDatabase } from './postgres.ts'
 import { fruitless } from './searched.ts'
 
 /** Long after every deadline of the policy has passed. */
@@ -51,6 +51,10 @@ export async function openBooks(changes: Partial<ApplyDeps> = {}): Promise<Books
   const owner = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test owner' })
   await pinWorld(owner)
   await owner.destroy()
+  return openBooksIn(database, changes)
+}
+
+export function openBooksIn(database: TestDatabase, changes: Partial<ApplyDeps> = {}): Books {
   const db = openDatabase<Tables>({
     url: database.url,
     poolMax: 20,

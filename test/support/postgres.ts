@@ -13,6 +13,11 @@ export function testDatabase(): Promise<TestDatabase> {
   return create(`template ${escapeIdentifier(templateDatabase)} strategy file_copy`)
 }
 
+/** Of a database to which nothing is connected. */
+export function copyOf(url: string): Promise<TestDatabase> {
+  return create(`template ${escapeIdentifier(new URL(url).pathname.slice(1))} strategy file_copy`)
+}
+
 /** A database with nothing in it. */
 export function emptyDatabase(): Promise<TestDatabase> {
   return create('template template0')

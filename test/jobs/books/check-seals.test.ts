@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type LogTrust, nothingPublished, sealsCheck } from '../../../src/jobs/books/check-seals.ts'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
 import { makeSigningKey, readCheckpoint } from '../../../src/ledger/checkpoint.ts'
@@ -7,17 +7,20 @@ import { type SealedTableName, sealedTable, sealedTableNames } from '../../../sr
 import { openDatabase } from '../../../src/store/database.ts'
 import { afterSize, checkpointsAfter } from '../../../src/store/ledger/seals.ts'
 import type { Tables } from '../../../src/store/tables.ts'
-import { type Books, openBooks } from '../../support/books.ts'
+import { type Books, openBooks, openBooksIn } from '../../support/books.ts'
+import { copyOf } from '../../support/postgres.ts'
 import { bookPayments, checkLog } from '../../support/sealed-books.ts'
 import { tamper } from '../../support/tamper.ts'
 
 const { signer } = makeSigningKey('example.com/books', 'log')
+let made: Books
 let books: Books
 let trust: LogTrust
 
-/** Rows of each sealed table, sealed in two parts, and published. */
-beforeEach(async () => {
-  books = await openBooks()
+/** Rows of each sealed table, sealed in two parts, and published; each test has a copy. */
+beforeAll(async () => {
+  made = await openBooks()
+  books = made
   await bookPayments(books, 100, 3)
   await fill()
   await sealBooks(books.db, signer)
@@ -25,8 +28,13 @@ beforeEach(async () => {
   await fill()
   await sealBooks(books.db, signer)
   trust = { keys: [signer], published: await published() }
+  await books.db.destroy()
+  return () => made[Symbol.asyncDispose]()
 })
-afterEach(() => books[Symbol.asyncDispose]())
+beforeEach(async () => {
+  books = openBooksIn(await copyOf(made.url))
+  return () => books[Symbol.asyncDispose]()
+})
 
 /** Three rows of each table but those that `bookPayments` and `openBooks` fill. */
 async function fill(): Promise<void> {
