@@ -120,7 +120,7 @@ function takeOldest(
 ): { taken: Lot[]; left: Pool } {
   const isFirst = ({ origin }: Lot) => origin === reversed?.origin
   const { first, rest } = cut(
-    [...candidates.filter(isFirst), ...inOrder(candidates.filter((lot) => !isFirst(lot)))],
+    [...inOrder(candidates.filter(isFirst)), ...inOrder(candidates.filter((lot) => !isFirst(lot)))],
     units,
   )
   const taken = first.map((lot) => ({ ...lot, account }))
@@ -144,12 +144,18 @@ function changed(sums: Pool['sums'], lots: readonly Lot[], sign: bigint): Pool['
   return after
 }
 
+/** However they were loaded. */
 function inOrder(lots: readonly Lot[]): Lot[] {
   return lots.toSorted(
     (one, other) =>
       (one.acquiredAt?.getTime() ?? 0) - (other.acquiredAt?.getTime() ?? 0) ||
-      Number(one.origin - other.origin),
+      Number(one.origin - other.origin) ||
+      compareText(one.account, other.account),
   )
+}
+
+function compareText(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1
 }
 
 /** Of lots that lay in other accounts of the pool, these get as many units from the account that gives them away. */
@@ -188,7 +194,9 @@ function merged(lots: readonly Lot[]): Lot[] {
 
 /** Of each account one lot, all at the same cost per unit. */
 function spread(lots: readonly Lot[], cost: bigint): Lot[] {
-  const accounts = [...Map.groupBy(lots, ({ account }) => account).values()].map(averagedLot)
+  const accounts = [...Map.groupBy(lots, ({ account }) => account).values()]
+    .map(averagedLot)
+    .toSorted((one, other) => compareText(one.account, other.account))
   let left = accounts.length === 0 ? [] : [{ ...averagedLot(accounts), cost }]
   return accounts.flatMap(({ account, units }) => {
     const { first, rest } = cut(left, units)

@@ -3,9 +3,10 @@ import {
   carryValues,
   type JournalToValue,
   type Pools,
+  poolKey,
   type UnitChange,
 } from '../../src/ledger/carry-values.ts'
-import { type CostBasis, type Lot } from '../../src/ledger/lots.ts'
+import { type CostBasis, type Lot, poolOf } from '../../src/ledger/lots.ts'
 
 export const [transit, forwarded, owed] = [
   'assets:in_transit:base',
@@ -45,6 +46,8 @@ export class Valued {
   pools: Pools = new Map()
   readonly journals: (CarriedJournal & { journal: JournalToValue })[] = []
   readonly basis: CostBasis
+  /** As if each journal were valued by another process, which loads lots in another order. */
+  isReloading = false
 
   constructor(basis: CostBasis = basisOf()) {
     this.basis = basis
@@ -81,6 +84,7 @@ export class Valued {
   #carry(journal: JournalToValue): CarriedJournal {
     const carried = carryValues(journal, this.pools, this.basis)
     this.pools = new Map([...this.pools, ...carried.pools])
+    if (this.isReloading) this.pools = reloaded(this.lots(), this.basis)
     this.journals.push({ ...carried, journal })
     return carried
   }
@@ -122,3 +126,8 @@ export const sell = (amount: bigint, price: bigint, account: string = one): Line
   amount,
   price,
 })
+
+function reloaded(lots: readonly Lot[], basis: CostBasis): Pools {
+  const pools = Map.groupBy(lots.toReversed(), (lot) => poolKey(lot, basis))
+  return new Map([...pools].map(([key, own]) => [key, poolOf(own)]))
+}

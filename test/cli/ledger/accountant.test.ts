@@ -73,6 +73,8 @@ test.each([
   'ledger checkpoints export',
   'ledger balances',
   'ledger trial-balance --period 2026-01',
+  'ledger trial-balance --valued',
+  'ledger disposals',
   'ledger statement shop --to 2026-02-01',
   'ledger statement shop --to 2026-02-01 --currency',
   'ledger periods',

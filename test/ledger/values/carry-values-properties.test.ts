@@ -97,6 +97,24 @@ test('values sum to zero, are those of the lots, and are zero where no units are
   )
 })
 
+test('values do not depend on the order in which lots are loaded', () => {
+  assert(
+    property(array(anyStep, { minLength: 1, maxLength: 15 }), anyBasis, (steps, basis) => {
+      const [books, reloading] = [new Valued(basis), new Valued(basis)]
+      reloading.isReloading = true
+      for (const { lines, prices, depositId } of steps)
+        for (const run of [books, reloading])
+          run.book(
+            lines.map((line) => ({ ...line, price: prices[line.asset] })),
+            depositId,
+          )
+      expect(reloading.journals).toMatchObject(
+        books.journals.map(({ lines, disposals }) => ({ lines, disposals })),
+      )
+    }),
+  )
+})
+
 const isExchange = ({ lines }: { lines: readonly Pick<Line, 'debit' | 'credit'>[] }) =>
   lines.some(({ debit, credit }) => debit.startsWith('trading:') || credit.startsWith('trading:'))
 
