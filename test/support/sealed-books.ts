@@ -5,8 +5,10 @@ import type { Amount } from '../../src/core/money.ts'
 import type { Journal } from '../../src/core/posting.ts'
 import { type LogTrust, nothingPublished, sealsCheck } from '../../src/jobs/books/check-seals.ts'
 import { type SealingResult, sealBooks } from '../../src/jobs/books/seal-books.ts'
+import { readCheckpoint } from '../../src/ledger/checkpoint.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { bookJournals } from '../../src/store/ledger/journals.ts'
+import { afterSize, checkpointsAfter } from '../../src/store/ledger/seals.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, makeDeposit } from './books.ts'
 import { at, usdcOnBase } from './evidence.ts'
@@ -43,4 +45,10 @@ export function seal({ db }: Books): Promise<SealingResult> {
 export async function checkLog({ db }: Books, trust: LogTrust = nothingPublished): Promise<string[]> {
   const { findings } = await sealsCheck(trust).run(db, () => undefined)
   return findings
+}
+
+export async function publishedOf({ db }: Books): Promise<LogTrust['published']> {
+  const stored = await checkpointsAfter(db, afterSize(0), { limit: 100 })
+  const read = stored.map(({ note }) => readCheckpoint(note)).filter((one) => one !== null)
+  return new Map(read.map((one) => [one.size, one]))
 }

@@ -2,14 +2,13 @@ import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type LogTrust, nothingPublished, sealsCheck } from '../../../src/jobs/books/check-seals.ts'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
-import { makeSigningKey, readCheckpoint } from '../../../src/ledger/checkpoint.ts'
+import { makeSigningKey } from '../../../src/ledger/checkpoint.ts'
 import { type SealedTableName, sealedTable, sealedTableNames } from '../../../src/ledger/sealed-tables.ts'
 import { openDatabase } from '../../../src/store/database.ts'
-import { afterSize, checkpointsAfter } from '../../../src/store/ledger/seals.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks, openBooksIn } from '../../support/books.ts'
 import { copyOf } from '../../support/postgres.ts'
-import { bookPayments, checkLog } from '../../support/sealed-books.ts'
+import { bookPayments, checkLog, publishedOf } from '../../support/sealed-books.ts'
 import { tamper } from '../../support/tamper.ts'
 
 const { signer } = makeSigningKey('example.com/books', 'log')
@@ -27,7 +26,7 @@ beforeAll(async () => {
   await bookPayments(books, 200, 3)
   await fill()
   await sealBooks(books.db, signer)
-  trust = { keys: [signer], published: await published() }
+  trust = { keys: [signer], published: await publishedOf(books) }
   await books.db.destroy()
   return () => made[Symbol.asyncDispose]()
 })
@@ -60,12 +59,6 @@ async function fill(): Promise<void> {
   await sql`set session_replication_role = replica`.execute(owner)
   for (const statement of statements) await sql.raw(statement).execute(owner)
   await owner.destroy()
-}
-
-async function published(): Promise<LogTrust['published']> {
-  const stored = await checkpointsAfter(books.db, afterSize(0), { limit: 100 })
-  const read = stored.map(({ note }) => readCheckpoint(note)).filter((one) => one !== null)
-  return new Map(read.map((one) => [one.size, one]))
 }
 
 test('a log that was left alone is as it was sealed; new rows are not sealed yet', async () => {
