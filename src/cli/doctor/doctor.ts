@@ -13,6 +13,7 @@ import { historyFindings } from './history.ts'
 import { portFindings, webhookFindings } from './intake.ts'
 import { connectionFinding, linkFinding, secretFinding } from './secrecy.ts'
 import { queueFindings, serviceFindings } from './service.ts'
+import { valueFindings } from './values.ts'
 import { walletFindings } from './wallets.ts'
 
 /** Bad news if there is a fault. */
@@ -44,6 +45,7 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
       wallets: Promise.all(services.map(ofService((one) => walletFindings(settings, one)))).then((found) =>
         found.flat(),
       ),
+      values: valueFindings(settings),
       ports: portFindings(settings),
       ...(balances && { balances: balanceFindings(settings) }),
     })

@@ -263,3 +263,10 @@ export async function sumValues(
     order by l.account, l.asset`.execute(db)
   return rows.map(({ units, value, ...row }) => ({ ...row, units: BigInt(units), value: BigInt(value) }))
 }
+
+/** Null if all journals are valued. */
+export async function nextUnvalued(db: Kysely<Tables>, after: bigint): Promise<bigint | null> {
+  const { rows } = await sql<{ id: bigint | null }>`
+    select min(id) as id from ledger_journal where id > ${after}`.execute(db)
+  return rows[0]?.id ?? null
+}
