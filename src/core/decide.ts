@@ -12,7 +12,7 @@ import { type ChainLeg, claimOf, total } from './matching/fold.ts'
 import type { Mismatch } from './mismatch.ts'
 import { type ContraRule, owedTermsOf } from './owed.ts'
 import type { Policy, RoutePolicy } from './policy.ts'
-import { type Journal, journalsFor } from './posting.ts'
+import { type Journal, journalsFor, sinceOpening } from './posting.ts'
 import { earliest } from './time.ts'
 import { type DecidedWithdrawal, decideWithdrawals } from './withdrawals.ts'
 
@@ -86,6 +86,7 @@ export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupV
   const { evidences, unmatchedDeliveries } = divide(group.observations, group.approvals)
   const claims = group.observations.filter((one) => one.kind === 'withdrawal')
   const withdrawals = decideWithdrawals({ claims, legs: unmatchedDeliveries }, rules, asOf)
+  const paidTargets = withdrawals.flatMap(({ target }) => target ?? [])
   const paidOut = new Set(withdrawals.map(({ leg }) => leg))
   const journals = Map.groupBy(group.journals, isOfWithdrawal)
   const takeDeposits = takerOf(group.deposits, (one) => one.serviceId ?? transactionOf(one.transfer))
@@ -112,11 +113,7 @@ export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupV
     deposits,
     unmatchedDeliveries: deliveries.filter(isOverdue).map(unmatchedDeliveryOf),
     withdrawals,
-    withdrawalJournals: journalsFor(
-      withdrawals.flatMap(({ target }) => target ?? []),
-      journals.get(true) ?? [],
-      { depositId: null, openedAt },
-    ),
+    withdrawalJournals: journalsFor(sinceOpening(paidTargets, openedAt), journals.get(true) ?? [], null),
     recheckAt: earliest(times),
   }
 }
@@ -140,7 +137,7 @@ function decideDeposit(
   const policy = policyOf(evidence, rules)
   const judged = isIgnored ? ignore(evidence, policy) : reconcile(evidence, policy, asOf)
   const terms = owedTermsOf(evidence, rules.contras)
-  const targets = targetsOf(evidence, judged, terms)
+  const targets = sinceOpening(targetsOf(evidence, judged, terms), openedAt)
   const conversion = findOpenConversion(targets, judged, { terms, policy, now: asOf })
   const verdict: DepositVerdict = {
     ...judged,
@@ -159,7 +156,7 @@ function decideDeposit(
     delivery: deliveryFacts(evidence),
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
-    journals: journalsFor(targets, booked, { depositId: id, openedAt }),
+    journals: journalsFor(targets, booked, id),
     steps: countSteps(evidence, verdict, policy),
     unseen: unseenTransactions(evidence, policy),
   }

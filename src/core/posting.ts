@@ -15,23 +15,21 @@ export type Journal = {
   transfers: readonly LedgerTransfer[]
 }
 
-export type BookingContext = {
-  /** A journal of another deposit is reversed. */
-  depositId: bigint | null
-  /** What happened up to the opening is part of its balances. Null without one. */
-  openedAt: Date | null
+/** What happened up to the opening is part of its balances. */
+export function sinceOpening(targets: readonly BookingTarget[], openedAt: Date | null): BookingTarget[] {
+  return targets.filter(({ eventAt }) => openedAt === null || eventAt > openedAt)
 }
 
 /**
  * The journals still to be written so that the books match what the verdict proves. A journal that is not proved as
  * booked is reversed, never edited. Calling it again after booking returns none.
+ * @param depositId of another deposit, a journal is reversed
  */
 export function journalsFor(
-  proved: readonly BookingTarget[],
+  targets: readonly BookingTarget[],
   booked: readonly Journal[],
-  { depositId, openedAt }: BookingContext,
+  depositId: bigint | null,
 ): Journal[] {
-  const targets = proved.filter(({ eventAt }) => openedAt === null || eventAt > openedAt)
   const reversed = new Set(booked.map((journal) => journal.reverses))
   const active = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
   const own = active.filter((journal) => journal.depositId === null || journal.depositId === depositId)

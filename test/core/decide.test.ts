@@ -187,3 +187,13 @@ test('a deposit known by its service id keeps its number when its payment turns 
     ['dep_2', '3', 2n, [3n]],
   ])
 })
+
+test('a conversion of before the opening is part of its balances, and is not open', () => {
+  const group = groupOf([webhook(), claim({ status: 'settling' }), payment(), delivery()])
+  const kindsSince = (openedAt: Date | null) =>
+    decide({ ...group, openedAt }, rules, late).deposits.flatMap(({ verdict }) =>
+      verdict.mismatches.map(({ kind }) => kind),
+    )
+  expect(kindsSince(at(2))).toContain('conversion_open')
+  expect(kindsSince(at(3))).not.toContain('conversion_open')
+})
