@@ -80,7 +80,8 @@ export function composeWork(
 }
 
 function ledgerOf({ valuation, ledgerKey, witnesses }: Settings): Pick<WorkDeps, 'prices' | 'log'> {
-  return { prices: valuation?.prices ?? [], log: { signer: ledgerKey?.signer ?? null, witnesses } }
+  const { prices: urls = [], conversionRates = false } = valuation ?? {}
+  return { prices: { urls, conversionRates }, log: { signer: ledgerKey?.signer ?? null, witnesses } }
 }
 
 /** A service that is paused is not called. */

@@ -95,7 +95,12 @@ function checkGuard(guard: string, known: readonly string[], refuse: Refuse): vo
     refuse([], 'must fit an account of docs/accounting.md, accounts.own or accounts.contra')
 }
 
-export type ValuationSettings = { currency: string; maxAgeMs: number; prices: readonly string[] } & CostBasis
+export type ValuationSettings = CostBasis & {
+  currency: string
+  maxAgeMs: number
+  prices: readonly string[]
+  conversionRates: boolean
+}
 
 export function valuationOf({
   maxAge: maxAgeMs,

@@ -56,6 +56,8 @@ const valuationSection = z
     own: z.array(z.string().max(300)).default([]),
     method: z.enum(costMethods).default('fifo'),
     pool: z.enum(costPools).default('account'),
+    /** What a deposit became gives the price of what was paid. */
+    conversionRates: z.boolean().default(false),
     /** Addresses of price files, read with each audit. */
     prices: z
       .array(z.url({ protocol: /^https?$/, error: 'must be an address of the form http:// or https://' }))

@@ -10,6 +10,7 @@ test('nothing is valued by default; where a currency is named, prices may be a d
     method: 'fifo',
     pool: 'account',
     prices: [],
+    conversionRates: false,
   })
   expect(parse('valuation: { currency: CHF, maxAge: 90m }').valuation?.maxAgeMs).toBe(5_400_000)
 })

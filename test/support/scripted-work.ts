@@ -96,7 +96,7 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
     owners: ofDefault(unlistedOwners),
     wallets: new Map(),
     log: { signer: null, witnesses: [] },
-    prices: [],
+    prices: { urls: [], conversionRates: false },
     creditAsset: credit,
     networks: [],
     proven: [],

@@ -23,6 +23,7 @@ import {
   snapshotDays,
   snapshotFaults,
 } from '../../store/ledger/maintenance.ts'
+import { addConversionRates } from '../../store/ledger/prices.ts'
 import { type MismatchChange, syncAddressChanged } from '../../store/mismatches/mismatches.ts'
 import { readOwners } from '../../store/owners.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -37,8 +38,8 @@ import { valueBooks } from './value-books.ts'
 export type LedgerWorkDeps = AuditDeps &
   WalletAuditDeps & {
     wallets: ReadonlyMap<ServiceName, WalletsClient>
-    /** Addresses of price files. */
-    prices: readonly string[]
+    /** `urls` are addresses of price files. */
+    prices: { urls: readonly string[]; conversionRates: boolean }
     /** Without a signer, checkpoints are not signed. */
     log: { signer: NoteSigner | null; witnesses: readonly Witness[] }
     /** May fail: the next audit reads the wallet. */
@@ -67,7 +68,8 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
     audit: () =>
       each([
         () => orNextTime(() => snapshotBooks(db)),
-        ...deps.prices.map((url) => () => readPrices(deps, url)),
+        ...deps.prices.urls.map((url) => () => readPrices(deps, url)),
+        ...(deps.prices.conversionRates ? [() => addConversionRates(db)] : []),
         () => orNextTime(() => valueBooks(db)),
         async () => observe.mismatches(await auditBooks(db)),
         async () => observe.mismatches(await auditSnapshots()),

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { valueKinds } from '../../core/mismatches/evidence-kinds.ts'
 import type { CostBasis } from '../../ledger/lots.ts'
 import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
@@ -91,6 +92,27 @@ export async function addPrices(
     order by given.place`.execute(tx)
   return { added: Number(numAffectedRows), conflicts: rows }
 }
+
+/**
+ * Of assets without a price, the price that a whole delivery gives for what was paid: what it became, at its own price.
+ * Only for journals that have no value yet.
+ */
+export async function addConversionRates(db: Kysely<Tables>): Promise<void> {
+  await sql`
+    insert into price (asset, currency, at, price, source)
+    select distinct on (paid_asset, received_at) paid_asset, currency, received_at,
+      round(delivered * delivered_price / paid, 18), 'conversion'
+    from accounting.conversion
+    where journal_id > (select coalesce(max(journal_id), 0) from valued_journal)
+      and kind = 'settlement' and paid_price is null and paid > 0 and delivered * delivered_price > 0
+      and deposit_id not in (
+        select deposit_id from mismatch where deposit_id is not null and kind = any(${valueKindNames}::text[])
+      )
+    order by paid_asset, received_at, journal_id
+    on conflict do nothing`.execute(db)
+}
+
+const valueKindNames = Object.keys(valueKinds)
 
 const priceColumns = 'place int, asset text, currency text, at timestamptz, price numeric, source text'
 

@@ -19,6 +19,7 @@ const euro = {
   method: 'fifo',
   pool: 'account',
   prices: [],
+  conversionRates: false,
 } as const
 
 const findings = (currency: string | null) =>

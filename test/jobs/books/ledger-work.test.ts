@@ -48,7 +48,9 @@ test('an audit reads the prices, reports an address that does not answer, and va
   await keepValuation(world.books.db, { currency: 'EUR', maxAgeMs: 30 * 24 * 3_600_000 })
   const file = 'asset,currency,at,price,source\nbase/USDC,EUR,2025-12-31,0.92,desk\n'
   await using served = await startRawService((_request, response) => void response.end(file))
-  await world.work({ prices: ['http://127.0.0.1:1/eur.csv', served.url] }).audit()
+  await world
+    .work({ prices: { urls: ['http://127.0.0.1:1/eur.csv', served.url], conversionRates: false } })
+    .audit()
   expect(world.reported).toContain('failed audit 127.0.0.1:1')
   const { rows } = await sql<{ valued: bigint; journals: bigint }>`
     select (select count(*) from valued_journal) as valued, count(*) as journals from ledger_journal`.execute(

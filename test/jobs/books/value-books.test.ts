@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { missingPrices, valueBooks } from '../../../src/jobs/books/value-books.ts'
-import { keepValuation } from '../../../src/store/ledger/prices.ts'
+import { addConversionRates, keepValuation } from '../../../src/store/ledger/prices.ts'
 import type { Books } from '../../support/books.ts'
-import { at } from '../../support/evidence.ts'
+import { at, usdtOnBase } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { bank, bookOwn, drawings, journalOf, type OwnMove, treasury } from '../../support/own-funds.ts'
 import { givePrices } from '../../support/valued-books.ts'
@@ -61,6 +61,39 @@ test('the values sum to zero, follow the units of the books, and are zero where 
     { journal_id: 5n, kind: 'settlement', value: '-7.38' },
     { journal_id: 6n, kind: 'conversion', value: '7.38' },
   ])
+})
+
+test('an asset without a price has that of its whole conversions', async () => {
+  await using own = await openExampleBooks()
+  await keepValuation(own.db, euro)
+  const priced = ['base/USDC', 'arbitrum/USDC', 'stable-wallet/USDC']
+  await givePrices(
+    own,
+    priced.flatMap((asset) => ['01', '02', '03'].map((on) => `${asset},2026-01-${on},0.90`)),
+  )
+  expect(await valueBooks(own.db)).toMatchObject({ lastJournal: 3n, gaps: [{ assetSymbol: 'USDT' }, {}, {}] })
+  await addConversionRates(own.db)
+  await addConversionRates(own.db)
+  const { rows } = await sql`select asset, at, price::text, source from price where source <> 'desk'`.execute(
+    own.db,
+  )
+  // 250 USDT became 249.875 USDC.
+  expect(rows).toEqual([
+    { asset: usdtOnBase, at: at(11 * 60), price: '0.899550000000000000', source: 'conversion' },
+  ])
+  expect(await valueBooks(own.db)).toMatchObject({ lastJournal: 17n, gaps: [] })
+})
+
+test('a short conversion gives no price', async () => {
+  await using own = await openExampleBooks()
+  await keepValuation(own.db, euro)
+  await givePrices(
+    own,
+    ['arbitrum/USDC', 'stable-wallet/USDC'].map((asset) => `${asset},2026-01-02,0.90`),
+  )
+  await addConversionRates(own.db)
+  const { rows } = await sql`select at from price where source = 'conversion' order by at`.execute(own.db)
+  expect(rows).toEqual([{ at: at(day + 12 * 60) }])
 })
 
 test('a journal keeps its values, whatever is imported later, and is valued once', async () => {

@@ -28,7 +28,7 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
     youngMs: 3_600_000,
     quietMs: 3_600_000,
     startHeights: new Map(),
-    prices: [],
+    prices: { urls: [], conversionRates: false },
     assets: new Map(),
     clients: ofDefault(client),
     owners: ofDefault(unlistedOwners),
