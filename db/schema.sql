@@ -1663,6 +1663,12 @@ view accounting.withdrawals as
                    FROM ledger_journal taken
                   WHERE (taken.reverses = booked.id)))))
          LIMIT 1) j ON (true));
+view public.active_sender as
+ SELECT jsonb_array_elements_text(((rules)::jsonb -> 'senders'::text)) AS name
+   FROM ( SELECT rule_set.rules
+           FROM rule_set
+          ORDER BY rule_set.id DESC
+         LIMIT 1) active;
 view public.active_valuation as
  SELECT id,
     currency,
@@ -2474,12 +2480,6 @@ begin
 end
 $function$
 ;
-CREATE OR REPLACE FUNCTION public.is_of_service(of_network text, of_address text)
- RETURNS boolean
- LANGUAGE sql
- STABLE
-RETURN (SELECT (((rule_set.rules)::jsonb -> 'senders'::text) ? ((is_of_service.of_network || '/'::text) || is_of_service.of_address)) FROM rule_set ORDER BY rule_set.id DESC LIMIT 1)
-;
 CREATE OR REPLACE FUNCTION public.keep_account_labels(patterns text[], codes text[], names text[])
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2753,7 +2753,7 @@ CREATE OR REPLACE FUNCTION public.outsiders_of(of_network text, recipients text[
  RETURNS text[]
  LANGUAGE sql
  STABLE
-RETURN (SELECT array_agg(one.one) AS array_agg FROM unnest(outsiders_of.recipients) one(one) WHERE ((NOT is_of_service(outsiders_of.of_network, one.one)) AND (EXISTS (SELECT FROM ((SELECT rule_set.rules FROM rule_set ORDER BY rule_set.id DESC LIMIT 1) active CROSS JOIN LATERAL jsonb_array_elements_text(((active.rules)::jsonb -> 'senders'::text)) sender(value)) WHERE starts_with(sender.value, (outsiders_of.of_network || '/'::text))))))
+RETURN (SELECT array_agg(one.one) AS array_agg FROM unnest(outsiders_of.recipients) one(one) WHERE ((NOT (EXISTS (SELECT FROM active_sender WHERE (active_sender.name = ((outsiders_of.of_network || '/'::text) || one.one))))) AND (EXISTS (SELECT FROM active_sender WHERE starts_with(active_sender.name, (outsiders_of.of_network || '/'::text))))))
 ;
 CREATE OR REPLACE FUNCTION public.refuse_bad_journal()
  RETURNS trigger
@@ -3093,6 +3093,8 @@ grant select on accounting.withdrawals to depositd_daemon;
 grant select on public.account_label to depositd_accountant;
 grant select on public.account_label to depositd_backup;
 grant select on public.account_label to depositd_daemon;
+grant select on public.active_sender to depositd_backup;
+grant select on public.active_sender to depositd_daemon;
 grant select on public.active_valuation to depositd_accountant;
 grant select on public.active_valuation to depositd_backup;
 grant select on public.active_valuation to depositd_daemon;

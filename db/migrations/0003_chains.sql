@@ -51,20 +51,16 @@ create index chain_movement_address on chain_movement (network, address, asset, 
 create index chain_movement_height on chain_movement (network, height);
 create index chain_movement_outsiders on chain_movement (network) where outsiders is not null;
 
--- By the rules in force: the service forwards from it.
-create function is_of_service(of_network text, of_address text) returns boolean language sql stable
-  return (
-    select rules::jsonb -> 'senders' ? (of_network || '/' || of_address) from rule_set order by id desc limit 1
-  );
+-- The addresses of the service by the active rules, as network/address.
+create view active_sender as
+  select jsonb_array_elements_text(rules::jsonb -> 'senders') as name
+  from (select rules from rule_set order by id desc limit 1) as active;
 
 create function outsiders_of(of_network text, recipients text[]) returns text[] language sql stable
   return (
     select array_agg(one) from unnest(recipients) as one
-    where not is_of_service(of_network, one) and exists (
-      select from (select rules from rule_set order by id desc limit 1) as active
-        cross join jsonb_array_elements_text(active.rules::jsonb -> 'senders') as sender
-      where starts_with(sender, of_network || '/')
-    )
+    where not exists (select from active_sender where name = of_network || '/' || one)
+      and exists (select from active_sender where starts_with(name, of_network || '/'))
   );
 
 -- A reorganization deletes rows; nothing changes them.

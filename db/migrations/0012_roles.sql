@@ -31,7 +31,7 @@ grant select, insert, update, delete on inbox_pending, canary_webhook, chain_cov
   named_transaction, leg_search, balance_point, balance_difference to depositd_daemon;
 grant select, insert on asset to depositd_daemon;
 grant update (symbol, decimals) on asset to depositd_daemon;
-grant select on price, rule_set, valuation_rule, active_valuation, chain_gap to depositd_daemon;
+grant select on price, rule_set, active_sender, valuation_rule, active_valuation, chain_gap to depositd_daemon;
 grant insert (asset, currency, at, price, source) on price to depositd_daemon;
 grant insert (rules) on rule_set to depositd_daemon;
 grant insert (currency, max_age, own_accounts, method, pool) on valuation_rule to depositd_daemon;

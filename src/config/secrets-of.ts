@@ -4,7 +4,15 @@ import type { Settings } from './settings.ts'
 
 type SettingsWithSecrets = Pick<
   Settings,
-  'databaseUrl' | 'queueUrl' | 'services' | 'networks' | 'ops' | 'ledgerKey' | 'tracing' | 'canary'
+  | 'databaseUrl'
+  | 'queueUrl'
+  | 'services'
+  | 'networks'
+  | 'ops'
+  | 'ledgerKey'
+  | 'tracing'
+  | 'canary'
+  | 'valuation'
 >
 
 export function secretsOf(settings: SettingsWithSecrets): string[] {
@@ -14,6 +22,7 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
     ...services.map(({ url }) => url),
     tracing?.url,
     settings.canary?.url,
+    ...(settings.valuation?.prices ?? []),
   ]
   return [
     ...services.flatMap(({ auth }) => auth.secrets.map(({ text }) => text)),

@@ -60,7 +60,14 @@ const valuationSection = z
     conversionRates: z.boolean().default(false),
     /** Addresses of price files, read with each audit. */
     prices: z
-      .array(z.url({ protocol: /^https?$/, error: 'must be an address of the form http:// or https://' }))
+      .array(
+        z
+          .url({ protocol: /^https?$/, error: 'must be an address of the form http:// or https://' })
+          .refine(
+            (text) => !/^\w+:\/\/[^/?#]*@/.test(text),
+            'must have no user and no password; a key can be in the query',
+          ),
+      )
       .default([]),
   })
   .nullable()

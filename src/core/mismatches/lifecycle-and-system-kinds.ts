@@ -72,7 +72,7 @@ export const chainKinds = kindsOf('chain', {
     actWithinHours: 4,
     lossMeans: 'The amount that left the deposit address.',
     means:
-      'A deposit address sent money to an address that is neither one of the senders of the service nor in the address book, and has never paid to it.',
+      'A deposit address sent money to an address that is neither one of the senders of the service nor in the address book, and it is more than that address had paid to it.',
     next: 'Ask the service whose address the recipient is. If it sweeps deposits to it, add it to `service.senders`.',
   },
   history_lost: {

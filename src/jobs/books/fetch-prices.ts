@@ -8,20 +8,25 @@ const timeoutMs = 30_000
 const bytesMax = 8 * 1024 * 1024
 
 /**
- * Imports the prices that an address of the settings serves, in the form of a price file.
- * @throws Fault `remote_failed` if it does not answer with such a file
+ * Imports the prices that an address of the settings serves, in the form of a price file. A line with a problem keeps
+ * no other from being imported.
+ * @throws Fault `remote_failed` if it does not answer with such a file, or lines have problems
  */
 export async function fetchPrices(db: Database<Tables>, url: string): Promise<PriceImportCounts> {
   const what = `the prices of ${new URL(url).host}`
   try {
     const text = await read(url)
-    return await importPrices(db, {
+    const faults: string[] = []
+    const imported = await importPrices(db, {
       name: 'prices',
       lines: linesOf(text),
       isDryRun: false,
+      onFaults: (found) => void faults.push(...found),
       now: new Date(),
       onProgress: () => undefined,
     })
+    if (faults.length > 0) throw new Fault('settings_bad', { faults })
+    return imported
   } catch (error) {
     throw new Fault('remote_failed', { what, problem: problemIn(error) }, { cause: error })
   }

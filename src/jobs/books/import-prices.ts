@@ -10,6 +10,8 @@ export type PriceFile = {
   name: string
   lines: AsyncIterable<string>
   isDryRun: boolean
+  /** With it, lines without a problem are imported all the same. At most 20 problems are named. */
+  onFaults?: (faults: readonly string[]) => void
   now: Date
   onProgress: (imported: PriceImportCounts) => void
 }
@@ -21,14 +23,15 @@ const batchMax = 1000
 const faultsMax = 20
 
 /**
- * Imports all prices, or none if a line has a problem. Streams the file. Importing it again changes nothing.
+ * Imports all prices, or none if a line has a problem, unless problems are only reported. Streams the file. Importing it
+ * again changes nothing.
  * @throws Fault `settings_bad` that names the lines
  */
 export async function importPrices(db: Database<Tables>, file: PriceFile): Promise<PriceImportCounts> {
   return unlessDryRun(db, async (tx) => {
     const imported: PriceImportCounts = { prices: 0, added: 0 }
     await importAlone(tx)
-    const faults = new Faults(file.name)
+    const faults = new Faults(file)
     const names = await assetNames(tx)
     for await (const batch of inBatches(readPrices(file, names, faults), batchMax)) {
       const { added, conflicts } = await addPrices(tx, batch)
@@ -39,29 +42,34 @@ export async function importPrices(db: Database<Tables>, file: PriceFile): Promi
       file.onProgress(imported)
       if (faults.isFull) break
     }
-    faults.refuse()
+    faults.report()
     return { result: imported, isKept: !file.isDryRun }
   })
 }
 
 class Faults {
   readonly #name: string
+  readonly #onFaults: PriceFile['onFaults']
   readonly #faults: string[] = []
 
-  constructor(name: string) {
+  constructor({ name, onFaults }: PriceFile) {
     this.#name = name
+    this.#onFaults = onFaults
   }
 
+  /** The rest need not be read. */
   get isFull(): boolean {
-    return this.#faults.length >= faultsMax
+    return this.#onFaults === undefined && this.#faults.length >= faultsMax
   }
 
   add(line: number | undefined, problem: string): void {
-    if (!this.isFull) this.#faults.push(`${this.#name} line ${line ?? 0}: ${problem}`)
+    if (this.#faults.length < faultsMax) this.#faults.push(`${this.#name} line ${line ?? 0}: ${problem}`)
   }
 
-  refuse(): void {
-    if (this.#faults.length > 0) throw new Fault('settings_bad', { faults: this.#faults })
+  report(): void {
+    if (this.#faults.length === 0) return
+    if (this.#onFaults === undefined) throw new Fault('settings_bad', { faults: this.#faults })
+    this.#onFaults(this.#faults)
   }
 }
 

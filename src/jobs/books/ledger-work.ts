@@ -70,7 +70,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
         () => orNextTime(() => snapshotBooks(db)),
         ...deps.prices.urls.map((url) => () => readPrices(deps, url)),
         ...(deps.prices.conversionRates ? [() => addConversionRates(db)] : []),
-        () => orNextTime(() => valueBooks(db)),
+        () => valueNew(deps),
         async () => observe.mismatches(await auditBooks(db)),
         async () => observe.mismatches(await auditSnapshots()),
         ...[...deps.owners].map(([name, client]) => async () => {
@@ -101,6 +101,15 @@ async function readWallets(deps: LedgerWorkDeps, service: ServiceName, named?: s
   for (const { wallet, fault } of faults.get(true) ?? []) observe.jobFailed('wallet', fault, wallet)
   if (isAway) throw unread.at(-1)?.fault
   for (const { wallet } of faults.get(false) ?? []) await wake('wallet', wallet)
+}
+
+/** What lasts, like a missing right, must not let the whole audit run again and again. */
+async function valueNew({ db, observe }: LedgerWorkDeps): Promise<void> {
+  try {
+    await orNextTime(() => valueBooks(db))
+  } catch (error) {
+    observe.jobFailed('audit', error, 'values')
+  }
 }
 
 /** A source that does not answer is only reported: what lacks a price is valued by a later audit. */

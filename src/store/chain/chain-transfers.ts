@@ -132,24 +132,31 @@ const movementColumns =
   'network text, tx text, index text, asset text, address text, change numeric, height bigint, blockHash text, recipients text'
 
 /**
- * What left a deposit address for an address that is neither of the service nor of the address book, and that has not
- * paid to that address itself.
+ * What left a deposit address for an address that is neither of the service nor of the address book, unless it only
+ * went back to where it came from.
  */
 export async function syncOutflows(tx: Transaction<Tables>, network: NetworkName): Promise<MismatchChange[]> {
   const { rows } = await sql<OutflowRow>`
-    select m.tx, m.index, m.asset, m.address, (-m.change)::text as amount, string_agg(one, ', ' order by one) as recipient
-    from chain_movement m cross join unnest(m.outsiders) as one
-    where m.network = ${network} and m.outsiders is not null and not is_of_service(m.network, one)
-      and exists (
-        select from address_book book where (book.network, book.address, book.role) = (m.network, m.address, 'deposit')
-      )
-      and not exists (select from address_book book where (book.network, book.address) = (m.network, one))
-      and not exists (
-        select from chain_transfer paid join inbox on inbox.id = paid.inbox_id
-        where (paid.network, paid.address, paid.asset, paid.stage, paid.role) = (m.network, m.address, m.asset, 'final', 'deposit')
-          and convert_from(inbox.body, 'UTF8')::jsonb ->> 'from' = one
-      )
-    group by m.tx, m.index, m.asset, m.address, m.change`.execute(tx)
+    with sender as materialized (select name from active_sender),
+    outflow as (
+      select m.tx, m.index, m.asset, m.address, -m.change as amount, m.height, recipient,
+        sum(-m.change) over (partition by m.address, m.asset, recipient order by m.height) as until_then
+      from chain_movement m cross join unnest(m.outsiders) as recipient
+      where m.network = ${network} and m.outsiders is not null
+        and not exists (select from sender where name = m.network || '/' || recipient)
+        and not exists (select from address_book b where (b.network, b.address) = (m.network, recipient))
+        and exists (select from address_book b where (b.network, b.address, b.role) = (m.network, m.address, 'deposit'))
+    )
+    select tx, index, asset, address, outflow.amount::text, string_agg(recipient, ', ' order by recipient) as recipient
+    from outflow cross join lateral (
+      select sum(paid.amount) as total from (
+        select distinct on (s.transfer) s.amount from chain_transfer s join inbox on inbox.id = s.inbox_id
+        where (s.network, s.address, s.asset, s.stage, s.role) = (${network}, outflow.address, outflow.asset, 'final', 'deposit')
+          and s.height <= outflow.height and convert_from(inbox.body, 'UTF8')::jsonb ->> 'from' = recipient
+      ) as paid
+    ) as received
+    where until_then > coalesce(received.total, 0)
+    group by tx, index, asset, address, outflow.amount`.execute(tx)
   return syncMismatches(tx, sql`kind = ${outflow} and network = ${network}`, rows.map(toMismatch(network)))
 }
 

@@ -84,6 +84,14 @@ test('a wallet that the service does not have is reported once; one that fails i
   expect(world.reported).toEqual([])
 })
 
+test('a valuation that fails is reported, and the rest of the audit is done', async () => {
+  await using own = await openScriptedWork()
+  await keepValuation(own.books.db, { currency: 'EUR', maxAgeMs: 1000 })
+  await tamper(own.books, 'alter table valued_journal rename to gone')
+  await own.work().audit()
+  expect(own.reported).toEqual(['failed audit values'])
+})
+
 test('seals are held against what they are over also where no new one can be made', async () => {
   const { seal } = world.work()
   await seal()

@@ -78,12 +78,12 @@ async function sweepTo(...addresses: readonly Hex[]): Promise<void> {
   await activateRules({ db: books.db, rules: { policy, routes: [], senders }, now: () => at(minutes++) })
 }
 
-/** Of the token and of the coin, 7 to each. */
-async function sendFrom(account: Hex, recipients: readonly Hex[]): Promise<void> {
+/** Of the coin, and of the token where there is any. */
+async function sendFrom(account: Hex, recipients: readonly Hex[], value = 7n): Promise<void> {
   await anvil.client.impersonateAccount({ address: account })
   for (const to of recipients) {
-    await token.send(to, 7n, account)
-    await anvil.client.sendTransaction({ account, to, value: 7n, gas: 50_000n })
+    await token.send(to, value, account)
+    await anvil.client.sendTransaction({ account, to, value, gas: 50_000n })
   }
   await anvil.mine()
 }
@@ -135,8 +135,28 @@ test('what a deposit address sends to a stranger is a mismatch, until the strang
       detail: expect.objectContaining({ ...lost, asset: `${base}/${token.address}` }) as object,
     },
   ])
+  // What the stranger pays afterwards excuses nothing.
+  await send({ to: stranger, value: 10n ** 18n })
+  await sendFrom(stranger, [depositor as Hex], 1n)
+  expect(await proveNow('never')).toMatchObject({ changes: [] })
   await sweepTo(sweeper, stranger)
   expect(await proveNow('never')).toMatchObject({ changes: [{ change: 'cleared' }, { change: 'cleared' }] })
+})
+
+test('no more goes back to where it came from than came from there', async () => {
+  await sweepTo('0x00000000000000000000000000000000000005ee')
+  await proveNow('never')
+  await token.send(depositor as Hex, 50n)
+  await send({ to: depositor as Hex, value: 10n ** 18n })
+  await proveNow('never')
+  await sendFrom(depositor as Hex, [rich.address], 50n)
+  expect(await proveNow('never')).toMatchObject({ changes: [] })
+  const another = '0x0000000000000000000000000000000000a07e12'
+  await token.send(another, 5n)
+  await send({ to: another, value: 10n ** 18n })
+  await sendFrom(another, [depositor as Hex], 5n)
+  await sendFrom(depositor as Hex, [rich.address], 5n)
+  expect(await proveNow('never')).toMatchObject({ changes: [{ change: 'opened' }] })
 })
 
 test('without senders of the network, outflows are not checked', async () => {
