@@ -185,12 +185,16 @@ export async function saveActiveRules(
     on conflict (name) do update set cursor = excluded.cursor`.execute(db)
 }
 
+/** Waits for transactions that decide, and lets no other decide until this one ends. */
+export async function holdDecisions(tx: Transaction<Tables>): Promise<void> {
+  await sql`select from stream where name = ${rulesStream} for update`.execute(tx)
+}
+
 /**
- * Waits for transactions that decide, and lets no other decide until this one ends. What they decided is to be decided
- * again: by the caller, or by the next start of the daemon.
+ * Everything is to be decided again: by the caller, or by the next start of the daemon.
  * @returns the digest of the active rules; null if none were ever activated
  */
-export async function holdDecisions(tx: Transaction<Tables>): Promise<string | null> {
+export async function markUnapplied(tx: Transaction<Tables>): Promise<string | null> {
   const { rows } = await sql<{ digest: string }>`
     update stream set cursor = jsonb_set(cursor, '{isApplied}', 'false')
     where name = ${rulesStream} and cursor is not null

@@ -2,17 +2,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { builtInAccounts } from '../../src/core/chart.ts'
-import { bookOpening, draftOpening, readOpeningFile } from '../../src/jobs/books/open-books.ts'
+import { bookOpening, readOpeningFile } from '../../src/jobs/books/open-books.ts'
 import { readAssetNames } from '../../src/store/assets.ts'
 import { at, claim, delivery, payment, webhook } from '../support/evidence.ts'
 import { failedOf, forged, verifyDocument } from '../support/evidence-bundle.ts'
 import { openEvidenceWorld } from '../support/evidence-world.ts'
 import { people } from '../support/manual-journals.ts'
 
+const proveNothing = () => Promise.resolve({ proofs: [], balances: [] })
+
 test('a bundle of a deposit from before the opening says when the books begin, and is verified', async () => {
   await using world = await openEvidenceWorld()
   const { db } = world.books
   await world.see(payment())
+  await world.books.settle()
   const deps = {
     db,
     accountPatterns: builtInAccounts(['base']),
@@ -21,8 +24,9 @@ test('a bundle of a deposit from before the opening says when the books begin, a
     now: () => at(3000),
   }
   const csv = 'account,asset,balance\nassets:in_transit:base,base/USDC,100'
-  const drafted = draftOpening(at(1), { proofs: [], balances: [] }, await readOpeningFile(deps, csv))
-  await bookOpening(deps, { ...drafted, toSuspense: false }, { ...people, reason: 'the books begin' })
+  const stated = await readOpeningFile(deps, csv)
+  const opening = { at: at(1), stated, prove: proveNothing, toSuspense: false }
+  await bookOpening(deps, opening, { ...people, reason: 'the books begin' })
   await world.post(webhook())
   await world.list(claim())
   await world.see(delivery())

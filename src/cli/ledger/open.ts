@@ -3,18 +3,17 @@ import type { Settings } from '../../config/settings.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { formatAmount } from '../../core/money.ts'
 import {
+  type BookedOpening,
   bookOpening,
   checkOpening,
-  type DraftedOpening,
-  draftOpening,
+  type Opening,
   type OpeningPreview,
   readOpeningFile,
 } from '../../jobs/books/open-books.ts'
-import { type OpeningProofDeps, proveOpening, refuseUnproved } from '../../jobs/books/prove-opening.ts'
+import { type OpeningProofDeps, proveOpening, readChains } from '../../jobs/books/prove-opening.ts'
 import { isDifferent, type OpeningRow } from '../../ledger/opening.ts'
 import { type AssetNames, pinnedNetworks, readAssetNames } from '../../store/assets.ts'
 import type { Database } from '../../store/database.ts'
-import type { BookedJournal } from '../../store/ledger/journals.ts'
 import type { Tables } from '../../store/tables.ts'
 import { actorText } from '../actor.ts'
 import { attachedSettings, type Context, longQueryMs, withDatabase } from '../context.ts'
@@ -43,23 +42,19 @@ export async function openBooksCommand(context: Context, options: OpenOptions): 
     context,
     async (db) => {
       const deps = await openingDeps(db, settings)
-      const drafted = await draft(deps, options.at, text)
-      const toSuspense = options.differencesToSuspense === true
-      const shown = { assets: deps.assets, drafted, limit: options.limit }
-      const preview = await checkOpening(deps, drafted, toSuspense)
+      const opening = await openingOf(deps, options, text)
+      const shown = { assets: deps.assets, limit: options.limit }
+      const preview = await checkOpening(deps, opening)
+      const isRefused = preview.rows.some(isDifferent) && !opening.toSuspense
       if (options.dryRun === true) {
         const line = `valid, not booked: ${preview.key}, ${placeOf(preview)}`
-        printOpening(context, { ...shown, line: `${line}\n${replacedLine(preview)}`, journal: preview })
-        return drafted.rows.some(isDifferent) && !toSuspense ? 'bad' : 'good'
+        printOpening(context, { ...shown, line, opening: preview })
+        return isRefused ? 'bad' : 'good'
       }
-      if (drafted.rows.some(isDifferent) && !toSuspense) context.stderr.write(printable(rowTable(shown)))
-      const journal = await bookOpening(deps, { ...drafted, toSuspense }, byHand)
+      if (isRefused) context.stderr.write(printable(rowTable({ ...shown, opening: preview })))
+      const journal = await bookOpening(deps, opening, byHand)
       const did = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
-      printOpening(context, {
-        ...shown,
-        line: `${did}\n${placeOf(journal)}\n${replacedLine(preview)}`,
-        journal,
-      })
+      printOpening(context, { ...shown, line: `${did}\n${placeOf(journal)}`, opening: journal })
       return 'good'
     },
     longQueryMs,
@@ -93,36 +88,32 @@ async function readerOf(settings: NetworkSettings): Promise<OpeningProofDeps['ne
   return { settings, reader }
 }
 
-async function draft(
+async function openingOf(
   deps: Awaited<ReturnType<typeof openingDeps>>,
-  at: Date,
+  { at, differencesToSuspense: toSuspense = false }: OpenOptions,
   text: string | null,
-): Promise<DraftedOpening> {
+): Promise<Opening> {
   const stated = text === null ? null : await readOpeningFile(deps, text)
-  const proved = await proveOpening(deps, at)
-  if (stated === null) refuseUnproved(proved)
-  return draftOpening(at, proved, stated)
+  const chains = await readChains(deps, at)
+  return { at, stated, toSuspense, prove: (db) => proveOpening({ ...deps, db }, at, chains) }
 }
 
-function replacedLine({ replaced }: OpeningPreview): string {
+function replacedLine({ replaced }: Pick<OpeningPreview, 'replaced'>): string {
   return replaced === 0
     ? 'no journal of an earlier event is booked'
     : `journals of earlier events, which the daemon reverses: ${replaced}`
 }
 
-type ShownOpening = { assets: AssetNames; drafted: DraftedOpening; limit: number }
+type ShownOpening = { assets: AssetNames; opening: OpeningPreview | BookedOpening; limit: number }
 
-function printOpening(
-  context: Context,
-  { line, journal, ...shown }: ShownOpening & { line: string; journal: OpeningPreview | BookedJournal },
-): void {
-  const { assets, drafted } = shown
+function printOpening(context: Context, { line, ...shown }: ShownOpening & { line: string }): void {
+  const { assets, opening } = shown
   const document = {
-    ...journalDocument(journal, assets),
-    balances: drafted.rows.map((row) => rowDocument(row, assets)),
-    differing: drafted.rows.filter(isDifferent).length,
+    ...journalDocument(opening, assets),
+    balances: opening.rows.map((row) => rowDocument(row, assets)),
+    differing: opening.rows.filter(isDifferent).length,
   }
-  print(context, document, printable(`${rowTable(shown)}${line}\n`))
+  print(context, document, printable(`${rowTable(shown)}${line}\n${replacedLine(opening)}\n`))
 }
 
 function rowDocument({ account, asset, basis, ...row }: OpeningRow, assets: AssetNames) {
@@ -142,7 +133,7 @@ function rowDocument({ account, asset, basis, ...row }: OpeningRow, assets: Asse
   }
 }
 
-function rowTable({ assets, drafted: { rows }, limit }: ShownOpening): string {
+function rowTable({ assets, opening: { rows }, limit }: ShownOpening): string {
   const shown = table(
     rows.slice(0, limit).map((row) => rowDocument(row, assets)),
     columns,

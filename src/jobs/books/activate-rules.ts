@@ -4,7 +4,13 @@ import type { Rules } from '../../core/decide.ts'
 import { Fault } from '../../core/errors.ts'
 import { markAllDue } from '../../store/books/groups.ts'
 import { inTransaction } from '../../store/database.ts'
-import { activeRules, holdDecisions, keepApplied, saveActiveRules } from '../../store/streams.ts'
+import {
+  activeRules,
+  holdDecisions,
+  keepApplied,
+  markUnapplied,
+  saveActiveRules,
+} from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 
 type RulesActivationDeps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
@@ -29,10 +35,10 @@ export async function beforeAllDecisions<Result>(
   db: Kysely<Tables>,
   work: (tx: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  const { digest, result } = await inTransaction(db, async (tx) => ({
-    digest: await holdDecisions(tx),
-    result: await work(tx),
-  }))
+  const { digest, result } = await inTransaction(db, async (tx) => {
+    await holdDecisions(tx)
+    return { result: await work(tx), digest: await markUnapplied(tx) }
+  })
   await markAllDue(db, new Date(0))
   if (digest !== null) await keepApplied(db, digest)
   return result

@@ -13,8 +13,10 @@ import {
 } from '../../ledger/opening.ts'
 import { readCsv } from '../../provider/owners-file.ts'
 import type { AssetNames } from '../../store/assets.ts'
+import { countUndecided } from '../../store/books/groups.ts'
 import { adjustmentPeriod, type BookedJournal, type ByHand, bookByHand } from '../../store/ledger/journals.ts'
 import { accountOwners, readOpeningState } from '../../store/ledger/openings.ts'
+import { activeRules } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { beforeAllDecisions } from './activate-rules.ts'
 import {
@@ -25,7 +27,7 @@ import {
   refuseReason,
   withoutRace,
 } from './book-by-hand.ts'
-import type { ProvedOpening } from './prove-opening.ts'
+import { type ProvedOpening, refuseUnproved } from './prove-opening.ts'
 
 export type OpeningDeps = {
   db: Kysely<Tables>
@@ -36,10 +38,14 @@ export type OpeningDeps = {
   now: () => Date
 }
 
-export type DraftedOpening = {
+export type Opening = {
   at: Date
-  transfers: readonly LedgerTransfer[]
-  rows: readonly OpeningRow[]
+  /** By a file; null to state what is proved. */
+  stated: readonly LedgerTransfer[] | null
+  /** By what is decided when it is called. */
+  prove: (db: Kysely<Tables>) => Promise<ProvedOpening>
+  /** The decision to book differences to suspense, so that each account has the proved balance. */
+  toSuspense: boolean
 }
 
 /**
@@ -66,24 +72,15 @@ export async function readOpeningFile(
 /** A file of the wrong kind has a fault on each line. */
 const faultsMax = 20
 
-/** @param stated by a file; null to state what is proved */
-export function draftOpening(
-  at: Date,
-  { proofs, balances }: ProvedOpening,
-  stated: readonly LedgerTransfer[] | null,
-): DraftedOpening {
-  const transfers = stated ?? openingTransfers(balances)
-  return { at, transfers, rows: compareOpening(transfers, proofs) }
-}
-
 /** `replaced`: journals from evidence that are part of the opening and will be reversed. */
-export type OpeningPreview = JournalPreview & { replaced: number }
+type OpeningRows = { rows: readonly OpeningRow[]; replaced: number }
+export type OpeningPreview = JournalPreview & OpeningRows
+export type BookedOpening = BookedJournal & OpeningRows
 
-/** @throws Fault `usage_bad` if `bookOpening` would refuse it */
+/** @throws Fault `usage_bad` if `bookOpening` would refuse it, except for differences */
 export async function checkOpening(
   { db, now }: Pick<OpeningDeps, 'db' | 'now'>,
-  { at, transfers, rows }: DraftedOpening,
-  toSuspense: boolean,
+  { at, stated, prove, toSuspense }: Opening,
 ): Promise<OpeningPreview> {
   if (at > now()) throw refused(`${at.toISOString()} is in the future`, 'give a past time')
   const { standing, count, byHand, fromEvidence } = await readOpeningState(db, at)
@@ -103,6 +100,11 @@ export async function checkOpening(
       `${belongsTo.slice(0, 7)} is closed`,
       `give a time in an open month (the first is ${period.slice(0, 7)}), or reopen ${belongsTo.slice(0, 7)}`,
     )
+  await refuseUndecided(db, now())
+  const proved = await prove(db)
+  if (stated === null) refuseUnproved(proved)
+  const transfers = stated ?? openingTransfers(proved.balances)
+  const rows = compareOpening(transfers, proved.proofs)
   const all = [...transfers, ...(toSuspense ? suspenseTransfers(rows) : [])]
   if (all.length === 0) throw refused('there are no balances to book', 'state at least one')
   return {
@@ -111,26 +113,43 @@ export async function checkOpening(
     period,
     transfers: all,
     depositId: null,
+    rows,
     replaced: fromEvidence,
   }
 }
 
+/** The proof takes payments on their way from the books, where those not decided are missing. */
+async function refuseUndecided(db: Kysely<Tables>, now: Date): Promise<void> {
+  const rules = await activeRules(db)
+  const { rows, groups } = await countUndecided(db, now)
+  const waiting = [
+    ...(rules?.isApplied === false ? ['not all deposits are queued for a new decision'] : []),
+    ...(rows > 0 ? [`observations that wait to be applied: ${rows}`] : []),
+    ...(groups > 0 ? [`groups of deposits that are due for a decision: ${groups}`] : []),
+  ]
+  if (waiting.length === 0) return
+  throw refused(
+    `the daemon has not decided everything yet; ${waiting.join(', ')}`,
+    'let the daemon run until nothing waits, and try again; if that does not end, see "bin/depositd doctor"',
+  )
+}
+
 /**
- * Booked once. Then every deposit is due for a new decision, which reverses the journals of events up to the opening.
- * @param toSuspense the decision to book differences to suspense, so that each account has the proved balance
+ * Booked once, and proved anew while nothing is decided. Then every deposit is due for a new decision, which reverses
+ * the journals of events up to the opening.
  * @throws Fault `usage_bad`, also if there are differences and no decision
  */
 export async function bookOpening(
   deps: Pick<OpeningDeps, 'db' | 'now'>,
-  { toSuspense, ...opening }: DraftedOpening & { toSuspense: boolean },
+  opening: Opening,
   people: ByHand,
-): Promise<BookedJournal> {
+): Promise<BookedOpening> {
   refuseOnePerson(people)
   refuseReason(people.reason)
-  refuseDifferences(opening, toSuspense)
   return await withoutRace(() =>
     beforeAllDecisions(deps.db, async (tx: Transaction<Tables>) => {
-      const { key, transfers } = await checkOpening({ ...deps, db: tx }, opening, toSuspense)
+      const { key, transfers, rows, replaced } = await checkOpening({ ...deps, db: tx }, opening)
+      if (!opening.toSuspense) refuseDifferences(rows)
       const journal = {
         key,
         kind: 'opening',
@@ -139,14 +158,14 @@ export async function bookOpening(
         transfers,
         depositId: null,
       } as const
-      return found(tx, await bookByHand(tx, journal, people))
+      return { ...(await found(tx, await bookByHand(tx, journal, people))), rows, replaced }
     }),
   )
 }
 
-function refuseDifferences({ rows }: DraftedOpening, toSuspense: boolean): void {
+function refuseDifferences(rows: readonly OpeningRow[]): void {
   const differing = rows.filter(isDifferent).length
-  if (differing === 0 || toSuspense) return
+  if (differing === 0) return
   throw refused(
     `${differing === 1 ? 'one balance differs' : `${differing} balances differ`} from what is proved`,
     'correct them, or decide with --differences-to-suspense to book what is proved',

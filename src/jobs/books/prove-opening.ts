@@ -29,30 +29,49 @@ export type OpeningProofDeps = {
 /** `balances`: what is proved, each with what is owed for it. */
 export type ProvedOpening = { proofs: BalanceProof[]; balances: AccountBalance[] }
 
+/** What a chain shows of one asset, at the deposit addresses of its network. */
+export type ChainBalances = BalancesAt & { addresses: readonly WatchedAddress[] }
+
 /**
- * Amounts in transit by the chains, and StableWallets by the service, at that moment.
+ * What the chains show of that moment. Waits for nodes, and does not depend on what is decided.
  * @throws Fault `usage_bad` if a chain is not read up to then
  */
-export async function proveOpening(deps: OpeningProofDeps, at: Date): Promise<ProvedOpening> {
-  const { db, networks } = deps
-  const addresses = Map.groupBy(await depositAddresses(db), ({ network }) => network)
+export async function readChains(
+  { db, networks }: Pick<OpeningProofDeps, 'db' | 'networks'>,
+  at: Date,
+): Promise<ChainBalances[]> {
+  const watched = Map.groupBy(await depositAddresses(db), ({ network }) => network)
+  const chains: ChainBalances[] = []
+  for (const network of networks) {
+    const addresses = watched.get(network.settings.name) ?? []
+    const all = await balancesAt(
+      { db, ...network },
+      at,
+      addresses.map(({ address }) => address),
+    )
+    chains.push(...all.map((one) => ({ ...one, addresses })))
+  }
+  return chains
+}
+
+/**
+ * Amounts in transit by the chains, and StableWallets by the service, at that moment. Right only if everything is
+ * decided.
+ */
+export async function proveOpening(
+  deps: Omit<OpeningProofDeps, 'networks'>,
+  at: Date,
+  chains: readonly ChainBalances[],
+): Promise<ProvedOpening> {
   const under = new Map(
-    (await undelivered(db, at)).map(({ network, address, asset, amount }) => [
+    (await undelivered(deps.db, at)).map(({ network, address, asset, amount }) => [
       `${network} ${address} ${asset}`,
       amount,
     ]),
   )
   const proved: ProvedOpening = { proofs: [], balances: [] }
-  for (const network of networks) {
-    const own = addresses.get(network.settings.name) ?? []
-    const all = await balancesAt(
-      { db, ...network },
-      at,
-      own.map(({ address }) => address),
-    )
-    for (const one of all) add(proved, transitOf(deps, { ...one, addresses: own }, under))
-  }
-  for (const statement of await walletStatements(db, at)) add(proved, walletOf(deps, statement, at))
+  for (const one of chains) add(proved, transitOf(deps, one, under))
+  for (const statement of await walletStatements(deps.db, at)) add(proved, walletOf(deps, statement, at))
   return proved
 }
 
@@ -75,14 +94,12 @@ function add({ proofs, balances }: ProvedOpening, more: ProvedOpening): void {
   balances.push(...more.balances)
 }
 
-type TransitInput = BalancesAt & { addresses: readonly WatchedAddress[] }
-
 /**
  * What is at the addresses. A payment that was delivered later is in transit, also if it had left its address by then.
  */
 function transitOf(
-  { contras, assets }: OpeningProofDeps,
-  { asset, amounts, basis, addresses }: TransitInput,
+  { contras, assets }: Pick<OpeningProofDeps, 'contras' | 'assets'>,
+  { asset, amounts, basis, addresses }: ChainBalances,
   under: ReadonlyMap<string, bigint>,
 ): ProvedOpening {
   const account = accounts.inTransit(assetNetwork(asset))
@@ -120,7 +137,7 @@ function contraOf(
 
 /** What the service stated later, less what the books show of it in between. */
 function walletOf(
-  { contras, creditAsset }: OpeningProofDeps,
+  { contras, creditAsset }: Pick<OpeningProofDeps, 'contras' | 'creditAsset'>,
   { wallet, stated, movedSince, isUnderWay }: WalletStatement,
   at: Date,
 ): ProvedOpening {

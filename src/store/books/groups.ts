@@ -75,6 +75,17 @@ export async function takeDueGroups(
   return rows.map(({ id }) => id)
 }
 
+/** `rows` of the inbox that are not applied yet, and `groups` that are due for a decision. */
+export async function countUndecided(
+  db: Kysely<Tables>,
+  now: Date,
+): Promise<{ rows: number; groups: number }> {
+  const { rows } = await sql<{ rows: number; groups: number }>`
+    select (select count(*)::int from inbox_pending) as rows,
+      (select count(*)::int from evidence_group where recheck_at <= ${now}) as groups`.execute(db)
+  return rows[0] ?? { rows: 0, groups: 0 }
+}
+
 /** Per transaction; groups stay locked until it ends. */
 const markedMax = 10_000
 

@@ -1,14 +1,23 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { proveOpening } from '../../../src/jobs/books/prove-opening.ts'
+import { bookOpening, checkOpening, type Opening } from '../../../src/jobs/books/open-books.ts'
+import { proveOpening, readChains } from '../../../src/jobs/books/prove-opening.ts'
+import { reverseJournal } from '../../../src/jobs/books/reverse-by-hand.ts'
 import type { PastReader } from '../../../src/jobs/chain/balances-at.ts'
+import { openingTransfers } from '../../../src/ledger/opening.ts'
 import { readAssetNames } from '../../../src/store/assets.ts'
 import { tieWallet } from '../../../src/store/books/withdrawals.ts'
 import { inTransaction } from '../../../src/store/database.ts'
-import { at, base, channelAddress, credit, usdcOnBase } from '../../support/evidence.ts'
+import { listBalances } from '../../../src/store/ledger/accounts.ts'
+import type { Books } from '../../support/books.ts'
+import { at, base, channelAddress, credit, payment, txId, usdcOnBase } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
+import { people, problemOf } from '../../support/manual-journals.ts'
 
 const day = 24 * 60
+const paid = day + 9 * 60 + 1
+const byHand = { ...people, reason: 'the books begin' }
+const transit = 'assets:in_transit:base'
 
 /** A node on which only the channel's address holds anything. */
 function nodeWith(amount: bigint): NonNullable<PastReader['reader']> {
@@ -23,8 +32,9 @@ function nodeWith(amount: bigint): NonNullable<PastReader['reader']> {
   }
 }
 
-test('in transit is what an address holds, or what was delivered from it later; a wallet, what moved since aside', async () => {
-  await using books = await openExampleBooks()
+/** The example books, whose chain is read and whose StableWallet stated its balance. */
+async function openReadBooks(): Promise<Books> {
+  const books = await openExampleBooks()
   const position = { final: { height: '20', hash: '0x20' }, seenHeight: '20', trail: [], epoch: 0 }
   await sql`insert into stream (name, cursor) values ('scan/base', ${JSON.stringify(position)}::jsonb)`.execute(
     books.db,
@@ -33,19 +43,25 @@ test('in transit is what an address holds, or what was delivered from it later; 
   await inTransaction(books.db, (tx) =>
     tieWallet(tx, { wallet: 'savings', asset: credit, balance, readAt: at(3 * day), withinMs: 1 }),
   )
+  return books
+}
+
+async function proofDeps({ db }: Books, held: bigint) {
   const asset = { key: usdcOnBase, network: base, symbol: 'USDC', decimals: 6 }
   const settings = { name: base, family: 'evm', chainId: 1, rpcUrls: ['http://x'], assets: [asset] } as const
+  const networks = [{ settings, reader: nodeWith(held) }]
+  const assets = await readAssetNames(db)
+  return { db, contras: [], creditAsset: credit, networks, assets, now: () => at(3 * day) }
+}
+
+test('in transit is what an address holds, or what was delivered from it later; a wallet, what moved since aside', async () => {
+  await using books = await openReadBooks()
   const prove = async (held: bigint, minutes: number) => {
-    const networks = [{ settings, reader: nodeWith(held) }]
-    const deps = { db: books.db, contras: [], creditAsset: credit, networks }
-    const { proofs, balances } = await proveOpening(
-      { ...deps, assets: await readAssetNames(books.db) },
-      at(minutes),
-    )
+    const deps = await proofDeps(books, held)
+    const { proofs, balances } = await proveOpening(deps, at(minutes), await readChains(deps, at(minutes)))
     expect(balances.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n)
     return proofs.map(({ account, amount, basis }) => `${account} ${amount} ${basis}`)
   }
-  const paid = day + 9 * 60 + 1
   const stated = `stated by the service at ${at(3 * day).toISOString()}`
   expect(await prove(0n, paid)).toEqual([
     'assets:in_transit:base 200000000 block 12, 2 addresses; 200.000000 had left them, and arrived later',
@@ -64,4 +80,55 @@ test('in transit is what an address holds, or what was delivered from it later; 
   expect((await prove(0n, 4 * day))[1]).toMatch(
     / null not proved: the service stated its balance before then/,
   )
+})
+
+/** From the service, while all that was paid up to then has left its address. */
+async function prepare(books: Books): Promise<Opening> {
+  const deps = await proofDeps(books, 0n)
+  const chains = await readChains(deps, at(paid))
+  const prove: Opening['prove'] = (db) => proveOpening({ ...deps, db }, at(paid), chains)
+  return { at: at(paid), stated: null, toSuspense: false, prove }
+}
+
+async function inTransit({ db, settle }: Books): Promise<string | undefined> {
+  await settle()
+  return (await listBalances(db)).find((one) => one.account === transit && one.asset === usdcOnBase)?.balance
+}
+
+const provedInTransit = (proved: bigint) => ({
+  rows: expect.arrayContaining([expect.objectContaining({ account: transit, proved })]) as unknown,
+})
+
+test('after a reversal, an opening is refused until the daemon has decided again', async () => {
+  await using books = await openReadBooks()
+  const deps = await proofDeps(books, 0n)
+  const opening = await prepare(books)
+  const { id } = await bookOpening(deps, opening, byHand)
+  expect(await inTransit(books)).toBe('115.000000')
+  const { balances } = await opening.prove(books.db)
+  await reverseJournal(books.db, id, byHand)
+  const byFile = { ...opening, stated: openingTransfers(balances), toSuspense: true }
+  const undecided =
+    'the daemon has not decided everything yet; groups of deposits that are due for a decision: 7'
+  for (const one of [opening, byFile]) {
+    expect(await problemOf(bookOpening(deps, one, byHand))).toBe(undecided)
+    expect(await problemOf(checkOpening(deps, one))).toBe(undecided)
+  }
+  await books.settle()
+  await bookOpening(deps, opening, byHand)
+  expect(await inTransit(books)).toBe('115.000000')
+})
+
+test('an opening waits for evidence that is not applied, and is booked as proved with it', async () => {
+  await using books = await openReadBooks()
+  const deps = await proofDeps(books, 0n)
+  const opening = await prepare(books)
+  expect(await checkOpening(deps, opening)).toMatchObject(provedInTransit(200_000_000n))
+  await books.receive(payment({ tx: txId('pay8'), height: 8n, blockAt: at(60), receivedAt: at(2 * day) }))
+  expect(await problemOf(bookOpening(deps, opening, byHand))).toBe(
+    'the daemon has not decided everything yet; observations that wait to be applied: 1',
+  )
+  await books.settle()
+  expect(await bookOpening(deps, opening, byHand)).toMatchObject(provedInTransit(300_000_000n))
+  expect(await inTransit(books)).toBe('215.000000')
 })
