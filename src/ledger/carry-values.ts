@@ -6,7 +6,6 @@ import {
   cut,
   isOwn,
   type Lot,
-  noLots,
   type Pool,
   poolOf,
   putIn,
@@ -14,6 +13,7 @@ import {
   sumOf,
   takeOut,
 } from './lots.ts'
+import { isTrading, type LotPlace, type Pools, poolKey } from './pools.ts'
 
 /** What a journal changes of an account in an asset, in base units; debits positive, never zero. */
 export type UnitChange = {
@@ -44,26 +44,18 @@ export type Disposal = Pick<Lot, 'account' | 'asset' | 'origin' | 'acquiredAt' |
 /** The values of the lines sum to zero. */
 export type ValuedJournal = { lines: readonly ValuedLine[]; disposals: readonly Disposal[] }
 
-/** By their keys. */
-export type Pools = ReadonlyMap<string, Pool>
+/** Never all of them: there may be many. */
+type PoolsBefore = Pick<Pools, 'get' | 'ofDeposit'>
 
-/** `pools` are those that the journal changed. */
-export type CarriedJournal = ValuedJournal & { pools: Pools }
-
-type LotPlace = Pick<Lot, 'account' | 'asset' | 'depositId'>
-
-/** Accounts in one pool share their costs. */
-export function poolKey({ account, asset, depositId }: LotPlace, basis: CostBasis): string {
-  if (basis.pool === 'asset' && isOwn(account, basis)) return `own ${asset}`
-  return `${account} ${asset} ${depositId ?? ''}`
-}
+/** `pools` are those that the journal changed, by their keys. */
+export type CarriedJournal = ValuedJournal & { pools: ReadonlyMap<string, Pool> }
 
 /**
  * Units enter at their market value and leave at what they are carried at; the difference is a realised gain. Units
  * that move between accounts of the same kind keep what they are carried at. Income, expenses and equity are always at
  * market. A reversal takes back the values of its journal.
  */
-export function carryValues(journal: JournalToValue, pools: Pools, basis: CostBasis): CarriedJournal {
+export function carryValues(journal: JournalToValue, pools: PoolsBefore, basis: CostBasis): CarriedJournal {
   const carrier = new Carrier(journal, pools, basis)
   for (const change of journal.changes) carrier.release(change)
   for (const change of journal.changes) carrier.build(change)
@@ -73,7 +65,7 @@ export function carryValues(journal: JournalToValue, pools: Pools, basis: CostBa
 
 class Carrier {
   readonly #journal: JournalToValue
-  readonly #pools: Pools
+  readonly #pools: PoolsBefore
   readonly #basis: CostBasis
   readonly #changed = new Map<string, Pool>()
   /** What left each account that was changed. */
@@ -84,7 +76,7 @@ class Carrier {
   /** Exact values less the rounded ones. */
   #residue = noValue
 
-  constructor(journal: JournalToValue, pools: Pools, basis: CostBasis) {
+  constructor(journal: JournalToValue, pools: PoolsBefore, basis: CostBasis) {
     this.#journal = journal
     this.#pools = pools
     this.#basis = basis
@@ -128,17 +120,13 @@ class Carrier {
   closeExchange(): void {
     const { depositId, changes } = this.#journal
     if (!changes.some(({ account }) => isTrading(account))) return
-    const open = [...new Map([...this.#pools, ...this.#changed])].filter(
-      ([
-        ,
-        {
-          lots: [lot],
-        },
-      ]) => lot !== undefined && isTrading(lot.account) && lot.depositId === depositId,
-    )
-    const sides = new Set(open.flatMap(([, { lots }]) => lots.map(({ units }) => units > 0n)))
+    const keys = new Set([...this.#changed.keys(), ...this.#pools.ofDeposit(depositId)])
+    const open = [...keys]
+      .map((key) => ({ key, lots: this.#poolAt(key).lots }))
+      .filter(({ lots: [lot] }) => lot !== undefined && isTrading(lot.account) && lot.depositId === depositId)
+    const sides = new Set(open.flatMap(({ lots }) => lots.map(({ units }) => units > 0n)))
     if (sides.size < 2) return
-    for (const [key, { lots }] of open)
+    for (const { key, lots } of open)
       this.#changed.set(key, poolOf(lots.map((lot) => ({ ...lot, cost: 0n }))))
   }
 
@@ -225,7 +213,7 @@ class Carrier {
     for (const { account, asset, units } of this.#journal.changes)
       if (isCarried(account)) values.set(`${account} ${asset}`, { account, asset, units, value: 0n })
     for (const [key, pool] of this.#changed)
-      for (const { account, asset, cost: value } of costChanges(this.#pools.get(key) ?? noLots, pool)) {
+      for (const { account, asset, cost: value } of costChanges(this.#pools.get(key), pool)) {
         const line = values.get(`${account} ${asset}`) ?? { account, asset, units: 0n }
         values.set(`${account} ${asset}`, { ...line, value })
       }
@@ -242,8 +230,11 @@ class Carrier {
   }
 
   #pool(change: UnitChange): Pool {
-    const key = poolKey(this.#place(change), this.#basis)
-    return this.#changed.get(key) ?? this.#pools.get(key) ?? noLots
+    return this.#poolAt(poolKey(this.#place(change), this.#basis))
+  }
+
+  #poolAt(key: string): Pool {
+    return this.#changed.get(key) ?? this.#pools.get(key)
   }
 
   #keep(change: UnitChange, pool: Pool): void {
@@ -261,10 +252,6 @@ class Carrier {
   #methodOf(account: string): CostBasis['method'] {
     return isOwn(account, this.#basis) ? this.#basis.method : 'average'
   }
-}
-
-function isTrading(account: string): boolean {
-  return account.startsWith('trading:')
 }
 
 function isCarried(account: string): boolean {

@@ -2,11 +2,10 @@ import {
   type CarriedJournal,
   carryValues,
   type JournalToValue,
-  type Pools,
-  poolKey,
   type UnitChange,
 } from '../../src/ledger/carry-values.ts'
-import { type CostBasis, type Lot, poolOf } from '../../src/ledger/lots.ts'
+import type { CostBasis, Lot } from '../../src/ledger/lots.ts'
+import { Pools } from '../../src/ledger/pools.ts'
 
 export const [transit, forwarded, owed] = [
   'assets:in_transit:base',
@@ -43,7 +42,9 @@ function changesOf(lines: readonly Line[]): UnitChange[] {
 
 /** Values journals one after the other, numbered from 1, an hour apart. */
 export class Valued {
-  pools: Pools = new Map()
+  pools: Pools
+  /** Keys of pools that journals have read. */
+  readonly read: string[] = []
   readonly journals: (CarriedJournal & { journal: JournalToValue })[] = []
   readonly basis: CostBasis
   /** As if each journal were valued by another process, which loads lots in another order. */
@@ -51,6 +52,7 @@ export class Valued {
 
   constructor(basis: CostBasis = basisOf()) {
     this.basis = basis
+    this.pools = new Pools([], basis)
   }
 
   book(lines: readonly Line[], depositId: bigint | null = null): CarriedJournal {
@@ -68,7 +70,7 @@ export class Valued {
   }
 
   lots(): Lot[] {
-    return [...this.pools.values()].flatMap(({ lots }) => lots)
+    return this.pools.lots()
   }
 
   /** Values by account and asset, of lines that are not zero. */
@@ -82,9 +84,16 @@ export class Valued {
   }
 
   #carry(journal: JournalToValue): CarriedJournal {
-    const carried = carryValues(journal, this.pools, this.basis)
-    this.pools = new Map([...this.pools, ...carried.pools])
-    if (this.isReloading) this.pools = reloaded(this.lots(), this.basis)
+    const pools = {
+      ofDeposit: (id: bigint | null) => this.pools.ofDeposit(id),
+      get: (key: string) => {
+        this.read.push(key)
+        return this.pools.get(key)
+      },
+    }
+    const carried = carryValues(journal, pools, this.basis)
+    for (const [key, pool] of carried.pools) this.pools.set(key, pool)
+    if (this.isReloading) this.pools = new Pools(this.lots().toReversed(), this.basis)
     this.journals.push({ ...carried, journal })
     return carried
   }
@@ -126,8 +135,3 @@ export const sell = (amount: bigint, price: bigint, account: string = one): Line
   amount,
   price,
 })
-
-function reloaded(lots: readonly Lot[], basis: CostBasis): Pools {
-  const pools = Map.groupBy(lots.toReversed(), (lot) => poolKey(lot, basis))
-  return new Map([...pools].map(([key, own]) => [key, poolOf(own)]))
-}

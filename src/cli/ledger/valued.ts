@@ -1,5 +1,5 @@
 import { formatMinor, notValued, toDecimal, toMinor } from '../../core/value.ts'
-import { missingPrices, type ValuingResult, valueBooks } from '../../jobs/books/value-books.ts'
+import { gapsMax, missingPrices, type ValuingResult, valueBooks } from '../../jobs/books/value-books.ts'
 import { csvLine } from '../../ledger/export/csv.ts'
 import type { Database } from '../../store/database.ts'
 import { readValuation } from '../../store/ledger/prices.ts'
@@ -14,6 +14,7 @@ import {
   type ValuedBalance,
   valuedBalances,
 } from '../../store/ledger/show-values.ts'
+import { type PriceGap, priceGaps } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, longQueryMs, withDatabase } from '../context.ts'
 import { goOnLine, type ListKeyset, type ListOptions, pageOf, readPage } from '../lists.ts'
@@ -25,16 +26,22 @@ export async function valueCommand(context: Context): Promise<News> {
   const report = reportProgress(context)
   const result = await withDatabase(
     context,
-    (db) => valueBooks(db, (valued) => report(`${valued} journals valued`)),
+    async (db) => {
+      const done = await valueBooks(db, (valued) => report(`${valued} journals valued`))
+      if (done === null) throw notValued('ledger value')
+      const span = { after: done.lastJournal, upTo: done.upTo, limit: gapsMax }
+      return { ...done, gaps: await priceGaps(db, span) }
+    },
     longQueryMs,
   )
-  if (result === null) throw notValued('ledger value')
-  const { rule, ...counts } = result
-  print(context, { currency: rule.currency, ...counts }, textOf(result))
-  return counts.gaps.length === 0 ? 'good' : 'bad'
+  const { rule, valued, lastJournal, gaps } = result
+  print(context, { currency: rule.currency, valued, lastJournal, gaps }, textOf(result))
+  return gaps.length === 0 ? 'good' : 'bad'
 }
 
-function textOf({ rule: { currency }, valued, lastJournal, gaps }: ValuingResult): string {
+type ValuedBooks = ValuingResult & { gaps: readonly PriceGap[] }
+
+function textOf({ rule: { currency }, valued, lastJournal, gaps }: ValuedBooks): string {
   const done = `${valued} journals valued in ${currency}; `
   if (gaps.length === 0) return `${done}all journals are valued\n`
   const last = lastJournal === 0n ? 'none is valued yet' : `the last valued one is ${lastJournal}`

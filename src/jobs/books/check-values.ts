@@ -1,17 +1,12 @@
 import type { Transaction } from 'kysely'
 import type { ValuedJournal } from '../../ledger/carry-values.ts'
 import type { Lot } from '../../ledger/lots.ts'
+import { Pools } from '../../ledger/pools.ts'
 import { allLots, priceFaults, revaluationFaults, ruleOfEach } from '../../store/ledger/value-faults.ts'
-import {
-  type PricedLine,
-  readUnvalued,
-  readValued,
-  readValuedJournals,
-  type UnvaluedJournal,
-} from '../../store/ledger/values.ts'
+import { type PricedLine, readUnvalued, readValued, readValuedJournals } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { LedgerCheck } from './ledger-checks.ts'
-import { Batch, type FunctionalCurrency } from './value-books.ts'
+import { eachInTime, type FunctionalCurrency, valueJournal } from './value-books.ts'
 
 const journalsAtOnce = 500
 /** Of each kind. */
@@ -30,64 +25,47 @@ export const checkValues: LedgerCheck = {
       .execute(async (tx) => {
         const findings = [...(await priceFaults(tx, faultsMax)), ...(await revaluationFaults(tx, faultsMax))]
         const { lastJournal: upTo } = await readValued(tx)
-        let [after, journals, lots]: [bigint, number, readonly Lot[]] = [0n, 0, []]
+        let [after, journals, held]: [bigint, number, Held] = [0n, 0, null]
         for (;;) {
           const chunk = await readUnvalued(tx, { after, upTo, limit: journalsAtOnce })
-          const last = chunk.journals.at(-1)
-          if (last === undefined) break
-          const again = await valueAgain(tx, chunk, lots)
+          if (chunk.journals.length === 0) break
+          const again = await valueAgain(tx, chunk, held)
           findings.push(...again.findings)
-          ;[after, lots, journals] = [last.id, again.lots, journals + chunk.journals.length]
+          ;[after, held, journals] = [again.last, again.held, journals + again.count]
           report(`values: ${journals} journals valued again`)
         }
-        findings.push(...lotFindings(await allLots(tx), lots))
+        findings.push(...lotFindings(await allLots(tx), held?.pools.lots() ?? []))
         return { findings, counted: { journals } }
       }),
 }
 
 type Chunk = Awaited<ReturnType<typeof readUnvalued>>
 
-async function valueAgain(
-  tx: Transaction<Tables>,
-  { journals, changes }: Chunk,
-  before: readonly Lot[],
-): Promise<{ findings: string[]; lots: readonly Lot[] }> {
+/** Null before the first journal. */
+type Held = { rule: FunctionalCurrency; pools: Pools } | null
+
+/** As many of the journals as are valued in time. */
+async function valueAgain(tx: Transaction<Tables>, { journals, changes }: Chunk, before: Held) {
   const ids = journals.map(({ id }) => id)
   const rules = await ruleOfEach(tx, ids)
   const stored = await readValuedJournals(tx, [...ids, ...journals.flatMap(({ reverses }) => reverses ?? [])])
   const byJournal = Map.groupBy(changes, ({ journal }) => journal)
-  const findings = journals.filter(({ id }) => !rules.has(id)).map(({ id }) => `journal ${id} has no values`)
-  let lots = before
-  for (const [rule, same] of runsOf(journals, rules)) {
-    const batch = new Batch(rule, lots, stored)
-    for (const journal of same) {
-      const was = stored.get(journal.id) ?? { lines: [], disposals: [] }
-      const priceOf = pricesIn(was.lines)
-      batch.value(
-        journal,
-        (byJournal.get(journal.id) ?? []).map((row) => ({ ...row, ...priceOf(row.asset) })),
-      )
-      const again = batch.valuations.at(-1) ?? was
-      findings.push(...differences(was, again).map((difference) => `journal ${journal.id}: ${difference}`))
-    }
-    lots = batch.held()
-  }
-  return { findings, lots }
-}
-
-/** Journals one after the other by the same rule. */
-function runsOf(
-  journals: readonly UnvaluedJournal[],
-  rules: ReadonlyMap<bigint, FunctionalCurrency>,
-): [FunctionalCurrency, UnvaluedJournal[]][] {
-  const runs: [FunctionalCurrency, UnvaluedJournal[]][] = []
-  for (const journal of journals) {
+  const findings: string[] = []
+  let held = before
+  const count = await eachInTime(journals, (journal) => {
     const rule = rules.get(journal.id)
-    const last = runs.at(-1)
-    if (rule !== undefined && last?.[0].id === rule.id) last[1].push(journal)
-    else if (rule !== undefined) runs.push([rule, [journal]])
-  }
-  return runs
+    if (rule === undefined) {
+      findings.push(`journal ${journal.id} has no values`)
+      return
+    }
+    if (held?.rule.id !== rule.id) held = { rule, pools: new Pools(held?.pools.lots() ?? [], rule) }
+    const was = stored.get(journal.id) ?? { lines: [], disposals: [] }
+    const priceOf = pricesIn(was.lines)
+    const rows = (byJournal.get(journal.id) ?? []).map((row) => ({ ...row, ...priceOf(row.asset) }))
+    const again = valueJournal(held, { journal, rows }, stored)
+    findings.push(...differences(was, again).map((difference) => `journal ${journal.id}: ${difference}`))
+  })
+  return { findings, held, count, last: journals[count - 1]?.id ?? 0n }
 }
 
 function pricesIn(lines: readonly PricedLine[]) {

@@ -1,15 +1,16 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import { type ExactNumber, minorPlaces, toDecimal } from '../../core/value.ts'
-import { type CarriedJournal, carryValues, type JournalToValue, poolKey } from '../../ledger/carry-values.ts'
-import { type CostBasis, type Lot, type Pool, poolOf } from '../../ledger/lots.ts'
+import { type CarriedJournal, carryValues, type JournalToValue } from '../../ledger/carry-values.ts'
+import type { CostBasis, Lot } from '../../ledger/lots.ts'
+import { Pools } from '../../ledger/pools.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import { cutLedger, patiently } from '../../store/ledger/maintenance.ts'
 import { readValuation, type Valuation } from '../../store/ledger/prices.ts'
 import {
   type PricedLine,
   type PriceGap,
-  priceGaps,
   readLots,
   readUnvalued,
   readValued,
@@ -18,21 +19,19 @@ import {
   saveValued,
   type UnitChangeRow,
   type UnvaluedJournal,
+  type ValuationToSave,
   valueAlone,
 } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** Journals that were valued now, and the last one; the rest waits for prices. */
-export type ValuingResult = {
-  rule: FunctionalCurrency
-  valued: number
-  lastJournal: bigint
-  gaps: readonly PriceGap[]
-}
+/** Journals that were valued now, and the last one; the rest, up to another, waits for prices. */
+export type ValuingResult = { rule: FunctionalCurrency; valued: number; lastJournal: bigint; upTo: bigint }
 
 export type FunctionalCurrency = NonNullable<Valuation>
 
 const batchMax = 1000
+/** Of computing in one transaction. Postgres ends it after 30 s without a statement. */
+const computingMaxMs = 3000
 export const gapsMax = 20
 
 /**
@@ -57,8 +56,7 @@ export async function valueBooks(
     onProgress(valued)
   }
   const { lastJournal } = await readValued(db)
-  const gaps = await priceGaps(db, { after: lastJournal, upTo, limit: gapsMax })
-  return { rule, valued, lastJournal, gaps }
+  return { rule, valued, lastJournal, upTo }
 }
 
 function refuseOther({ currency }: FunctionalCurrency, valuedIn: string | null): void {
@@ -90,11 +88,33 @@ export async function valueBatch(
     tx,
     priced.flatMap(({ reverses }) => reverses ?? []),
   )
-  const batch = new Batch(rule, before, originals)
-  for (const journal of priced) batch.value(journal, byJournal.get(journal.id) ?? [])
-  await saveValued(tx, batch.valuations, rule)
-  await saveLots(tx, batch.lots(before))
-  return priced.length
+  const pools = new Pools(before, rule)
+  const valued = new Map<bigint, CarriedLines>(originals)
+  const valuations: ValuationToSave[] = []
+  const count = await eachInTime(priced, (journal) => {
+    const rows = byJournal.get(journal.id) ?? []
+    const valuation = valueJournal({ rule, pools }, { journal, rows }, valued)
+    valued.set(journal.id, valuation)
+    valuations.push(valuation)
+  })
+  await saveValued(tx, valuations, rule)
+  await saveLots(tx, changesOf(before, pools.lots()))
+  return count
+}
+
+/** Lets other work run after each. @returns how many were done in time; at least the first */
+export async function eachInTime<Item>(
+  items: readonly Item[],
+  work: (item: Item) => void,
+  withinMs = computingMaxMs,
+): Promise<number> {
+  const until = performance.now() + withinMs
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && performance.now() >= until) return index
+    work(item)
+    await setImmediate()
+  }
+  return items.length
 }
 
 function lotsOf(journals: readonly UnvaluedJournal[], changes: readonly UnitChangeRow[], basis: CostBasis) {
@@ -106,70 +126,44 @@ function lotsOf(journals: readonly UnvaluedJournal[], changes: readonly UnitChan
   }
 }
 
-type ValuedBefore = ReadonlyMap<bigint, CarriedLines>
 type CarriedLines = Pick<CarriedJournal, 'disposals'> & { lines: readonly Omit<PricedLine, 'journal'>[] }
 
-/** Values journals one after the other. */
-export class Batch {
-  readonly valuations: Parameters<typeof saveValued>[1][number][] = []
-  readonly #rule: FunctionalCurrency
-  readonly #valued: Map<bigint, CarriedLines>
-  readonly #pools: Map<string, Pool>
-
-  constructor(rule: FunctionalCurrency, lots: readonly Lot[], originals: ValuedBefore) {
-    this.#rule = rule
-    this.#valued = new Map(originals)
-    const pools = Map.groupBy(lots, (lot) => poolKey(lot, rule))
-    this.#pools = new Map([...pools].map(([key, own]) => [key, poolOf(own)]))
+/** @param held the pools change with the journal */
+export function valueJournal(
+  { rule, pools: before }: { rule: FunctionalCurrency; pools: Pools },
+  { journal, rows }: { journal: UnvaluedJournal; rows: readonly UnitChangeRow[] },
+  originals: ReadonlyMap<bigint, CarriedLines>,
+): ValuationToSave {
+  const { id, eventAt, depositId, period, reverses } = journal
+  const original = reverses === null ? undefined : originals.get(reverses)
+  const toValue: JournalToValue = {
+    id,
+    eventAt,
+    depositId,
+    changes: rows.map(({ account, asset, units, decimals, price }) => ({
+      account,
+      asset,
+      units: BigInt(units),
+      price: minorPrice(price, decimals, rule.currency),
+    })),
+    reverses: reverses !== null && original !== undefined ? { id: reverses, ...original } : null,
   }
+  const { lines, disposals, pools } = carryValues(toValue, before, rule)
+  for (const [key, pool] of pools) before.set(key, pool)
+  const priceOf = pricesOf(original?.lines ?? rows)
+  const priced = lines.map((line) => ({ ...line, ...priceOf(line.asset) }))
+  return { kind: 'journal', journal: id, close: null, eventAt, period, lines: priced, disposals }
+}
 
-  value(journal: UnvaluedJournal, rows: readonly UnitChangeRow[]): void {
-    const { id, eventAt, depositId, period, reverses } = journal
-    const original = reverses === null ? undefined : this.#valued.get(reverses)
-    const toValue: JournalToValue = {
-      id,
-      eventAt,
-      depositId,
-      changes: rows.map(({ account, asset, units, decimals, price }) => ({
-        account,
-        asset,
-        units: BigInt(units),
-        price: minorPrice(price, decimals, this.#rule.currency),
-      })),
-      reverses: reverses !== null && original !== undefined ? { id: reverses, ...original } : null,
-    }
-    const { lines, disposals, pools } = carryValues(toValue, this.#pools, this.#rule)
-    for (const [key, pool] of pools) this.#pools.set(key, pool)
-    const priceOf = pricesOf(original?.lines ?? rows)
-    const priced = lines.map((line) => ({ ...line, ...priceOf(line.asset) }))
-    this.#valued.set(id, { lines: priced, disposals })
-    this.valuations.push({
-      kind: 'journal',
-      journal: id,
-      close: null,
-      eventAt,
-      period,
-      lines: priced,
-      disposals,
-    })
-  }
-
-  /** What is held now. */
-  held(): Lot[] {
-    return [...this.#pools.values()].flatMap(({ lots }) => lots)
-  }
-
-  /** What has changed. */
-  lots(before: readonly Lot[]): { gone: Lot[]; kept: Lot[] } {
-    const old = new Map(before.map((lot) => [keyOf(lot), lot]))
-    const now = new Map(this.held().map((lot) => [keyOf(lot), lot]))
-    return {
-      gone: before.filter((lot) => !now.has(keyOf(lot))),
-      kept: [...now].flatMap(([key, lot]) => {
-        const was = old.get(key)
-        return was?.units === lot.units && was.cost === lot.cost ? [] : [lot]
-      }),
-    }
+function changesOf(before: readonly Lot[], after: readonly Lot[]): { gone: Lot[]; kept: Lot[] } {
+  const old = new Map(before.map((lot) => [keyOf(lot), lot]))
+  const now = new Map(after.map((lot) => [keyOf(lot), lot]))
+  return {
+    gone: before.filter((lot) => !now.has(keyOf(lot))),
+    kept: [...now].flatMap(([key, lot]) => {
+      const was = old.get(key)
+      return was?.units === lot.units && was.cost === lot.cost ? [] : [lot]
+    }),
   }
 }
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { missingPrices, valueBooks } from '../../../src/jobs/books/value-books.ts'
+import { eachInTime, missingPrices, valueBooks } from '../../../src/jobs/books/value-books.ts'
 import { addConversionRates, keepValuation } from '../../../src/store/ledger/prices.ts'
+import { priceGaps } from '../../../src/store/ledger/values.ts'
 import type { Books } from '../../support/books.ts'
 import { at, usdtOnBase } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
@@ -30,15 +31,14 @@ const rowsOf = async <Row>(text: string) => (await sql.raw<Row>(text).execute(bo
 
 test('journals are valued up to the first that lacks a price, and the rest once it is there', async () => {
   const first = await valueBooks(books.db)
-  expect(first).toMatchObject({ rule: { currency: 'EUR' }, valued: 15, lastJournal: 15n })
-  expect(first?.gaps).toMatchObject([
-    { journal: 16n, assetSymbol: 'USDC', at: new Date('2026-01-03T08:00:00Z') },
-  ])
-  expect(missingPrices(first?.gaps ?? [], 'EUR')).toMatch(
+  expect(first).toMatchObject({ rule: { currency: 'EUR' }, valued: 15, lastJournal: 15n, upTo: 17n })
+  const gaps = await priceGaps(books.db, { after: 15n, upTo: 17n, limit: 20 })
+  expect(gaps).toMatchObject([{ journal: 16n, assetSymbol: 'USDC', at: new Date('2026-01-03T08:00:00Z') }])
+  expect(missingPrices(gaps, 'EUR')).toMatch(
     /^no price in EUR of USDC \(base\/0x\w+\) at 2026-01-03T08:00:00.000Z, for journal 16\nimport them, no older than /,
   )
   await give('2026-01-03,0.96')
-  expect(await valueBooks(books.db)).toMatchObject({ valued: 2, lastJournal: 17n, gaps: [] })
+  expect(await valueBooks(books.db)).toMatchObject({ valued: 2, lastJournal: 17n })
 })
 
 test('the values sum to zero, follow the units of the books, and are zero where no units are left', async () => {
@@ -71,7 +71,9 @@ test('an asset without a price has that of its whole conversions', async () => {
     own,
     priced.flatMap((asset) => ['01', '02', '03'].map((on) => `${asset},2026-01-${on},0.90`)),
   )
-  expect(await valueBooks(own.db)).toMatchObject({ lastJournal: 3n, gaps: [{ assetSymbol: 'USDT' }, {}, {}] })
+  expect(await valueBooks(own.db)).toMatchObject({ lastJournal: 3n, upTo: 17n })
+  const gaps = await priceGaps(own.db, { after: 3n, upTo: 17n, limit: 20 })
+  expect(gaps).toMatchObject([{ assetSymbol: 'USDT' }, {}, {}])
   await addConversionRates(own.db)
   await addConversionRates(own.db)
   const { rows } = await sql`select asset, at, price::text, source from price where source <> 'desk'`.execute(
@@ -81,7 +83,7 @@ test('an asset without a price has that of its whole conversions', async () => {
   expect(rows).toEqual([
     { asset: usdtOnBase, at: at(11 * 60), price: '0.899550000000000000', source: 'conversion' },
   ])
-  expect(await valueBooks(own.db)).toMatchObject({ lastJournal: 17n, gaps: [] })
+  expect(await valueBooks(own.db)).toMatchObject({ lastJournal: 17n, upTo: 17n })
 })
 
 test('a short conversion gives no price', async () => {
@@ -142,6 +144,16 @@ test('own funds that are given away are disposals, with their dates and costs', 
   expect(
     await rowsOf(`select sum(amount)::text as amount, sum(gain)::text as gain from accounting.disposals`),
   ).toEqual([{ amount: '0.000000', gain: '0.00' }])
+})
+
+test('a batch ends in time, with one journal at least, and other work runs between its journals', async () => {
+  const done: string[] = []
+  const note = (what: string) => void done.push(what)
+  setImmediate(note, 'other work')
+  expect(await eachInTime(['first', 'second'], note, 0)).toBe(1)
+  setImmediate(note, 'more of it')
+  expect(await eachInTime(['first', 'second'], note)).toBe(2)
+  expect(done).toEqual(['first', 'other work', 'first', 'more of it', 'second'])
 })
 
 test('the functional currency stays the same, and without one nothing is valued', async () => {

@@ -123,3 +123,24 @@ test('settlements and conversions are taken back whole', () => {
   books.reverse(2)
   expect(books.values()).toEqual({ [`${transit} A`]: 9000n, [`${owed} A`]: -9000n })
 })
+
+test('a journal reads the pools of its own accounts and deposit, however many deposits are open', () => {
+  const books = new Valued()
+  for (const id of [1n, 2n, 3n]) {
+    books.book([{ ...deposit(900n), credit: 'income:sales' }], id)
+    books.book(settlement(880n, 950n), id)
+  }
+  books.read.length = 0
+  books.book(settlement(870n, 940n), 2n)
+  const ofTrading = books.read.filter((key) => key.startsWith('trading:'))
+  expect(new Set(ofTrading)).toEqual(new Set([`${paid} A 2`, `${delivered} B 2`]))
+})
+
+test('a deposit whose trading accounts are empty has no pools', () => {
+  const books = new Valued()
+  books.book([deposit(900n)], 1n)
+  books.book(settlement(880n, 950n), 1n)
+  expect(books.pools.ofDeposit(1n)).toEqual([`${paid} A 1`, `${delivered} B 1`])
+  books.book(conversion(880n, 950n), 1n)
+  expect(books.pools.ofDeposit(1n)).toEqual([])
+})
