@@ -16,7 +16,14 @@ import {
   sumValues,
 } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type FunctionalCurrency, minorPrice, refusalOf, valueBatch, valueBooks } from './value-books.ts'
+import {
+  type FunctionalCurrency,
+  gapsMax,
+  minorPrice,
+  refusalOf,
+  valueBatch,
+  valueBooks,
+} from './value-books.ts'
 
 /** Unrealised gains of a month, in the functional currency: `-12.50` is a loss. */
 export type Revaluation = { currency: string; gain: string }
@@ -77,13 +84,15 @@ export async function revalueMonth(
   return { currency, gain: formatMinor(-(lines.at(-1)?.value ?? 0n), currency) }
 }
 
+/** A journal that has come since is valued in the transaction that closes the month. */
 async function refuseUnvalued(
   db: Database<Tables>,
   { currency }: FunctionalCurrency,
   period: Period,
 ): Promise<void> {
   const [{ lastJournal: after }, upTo] = [await readValued(db), await lastJournalIn(db, period)]
-  if (after < upTo) throw refusalOf(await priceGaps(db, { after, upTo, limit: 20 }), currency)
+  const gaps = after < upTo ? await priceGaps(db, { after, upTo, limit: gapsMax }) : []
+  if (gaps.length > 0) throw refusalOf(gaps, currency)
 }
 
 /** The last line has the gain. */

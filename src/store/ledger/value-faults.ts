@@ -41,13 +41,33 @@ export async function priceFaults(db: Kysely<Tables>, limit: number): Promise<st
   return rows.map(({ fault }) => fault)
 }
 
-/** Assets and debts that are not at their market value after a revaluation, or are not brought back. */
+/**
+ * Assets and debts that are not at their market value after a revaluation, or are not brought back. All lines are summed
+ * once, by month and by the revaluation that they precede.
+ */
 export async function revaluationFaults(db: Kysely<Tables>, limit: number): Promise<string[]> {
   const { rows } = await sql<{ fault: string }>`
+    with revaluation as (
+      select id, close_id, period, places, row_number() over (order by id) as number
+      from valued_journal where kind = 'revaluation'
+    ), part as materialized (
+      select l.account, l.asset, v.period, width_bucket(v.id - 1, (select array_agg(id order by id) from revaluation)) as preceded_by,
+        sum(l.units) as units, sum(l.value) as value
+      from valued_line l join valued_journal v on v.id = l.valued_id
+      where l.asset is not null and exists (select from revaluation)
+      group by 1, 2, 3, 4
+    ), held as (
+      select l.valued_id, l.line, sum(part.units) as units, sum(part.value) as value
+      from revaluation v join valued_line l on l.valued_id = v.id
+        join part on part.account = l.account and part.asset = l.asset and part.period <= v.period
+          and part.preceded_by < v.number
+      group by l.valued_id, l.line
+    )
     select 'revaluation of ' || to_char(v.period, 'YYYY-MM') || ': ' || l.account || coalesce(' in ' || l.asset, '') || ' ' ||
       case when is_back then 'is not at its market value' else 'is not brought back' end as fault
-    from valued_journal v join valued_line l on l.valued_id = v.id
+    from revaluation v join valued_line l on l.valued_id = v.id
       left join asset a on a.key = l.asset
+      left join held on held.valued_id = l.valued_id and held.line = l.line
       cross join lateral (
         select exists (
           select from valued_journal b join valued_line x on x.valued_id = b.id
@@ -55,12 +75,8 @@ export async function revaluationFaults(db: Kysely<Tables>, limit: number): Prom
             and x.account = l.account and x.asset is not distinct from l.asset and x.value = -l.value
         ) as is_back
       ) as back
-      cross join lateral (
-        select sum(x.units) as units, sum(x.value) as value from valued_line x join valued_journal y on y.id = x.valued_id
-        where x.account = l.account and x.asset = l.asset and y.id <= v.id and y.period <= v.period
-      ) as held
-    where v.kind = 'revaluation' and (not is_back
-      or abs(held.value - held.units * l.price * power(10::numeric, v.places - a.decimals)) > 0.5)
+    where not is_back
+      or abs(held.value - held.units * l.price * power(10::numeric, v.places - a.decimals)) > 0.5
     order by v.id, l.line limit ${limit}`.execute(db)
   return rows.map(({ fault }) => fault)
 }

@@ -1,5 +1,9 @@
+import type { KyselyPlugin } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { AccountId } from '../../../src/core/chart.ts'
+import { checkValues } from '../../../src/jobs/books/check-values.ts'
+import { prepareRevaluation } from '../../../src/jobs/books/revalue-month.ts'
+import type { Period } from '../../../src/ledger/period.ts'
 import { keepValuation } from '../../../src/store/ledger/prices.ts'
 import { type Months, openMonths } from '../../support/months.ts'
 import { givePrices } from '../../support/valued-books.ts'
@@ -82,7 +86,32 @@ test('a month that is reopened and closed again is at market again, and unrealis
   ])
   expect(await balancesOf('2026-02')).toContain('assets:in_transit:base 10.000000 9.00')
   expect((await balancesOf('2026-02')).join()).not.toContain('unrealised')
+  await give('2026-02-28,0.97')
+  await months.close('2026-02')
+  expect((await checkValues.run(months.closer, () => undefined)).findings).toEqual([])
 })
+
+test('a journal that comes while the month is prepared is valued by the close, and no refusal names nothing', async () => {
+  await give('2026-01-31,0.95')
+  const { db } = months.books
+  const late = () => months.book(months.journal('2026-01-10', 2_000_000n, sales))
+  const values = await prepareRevaluation(db.withPlugin(onceCut(late)), '2026-01' as Period)
+  expect(values?.sums).toContainEqual(
+    expect.objectContaining({ account: 'assets:in_transit:base', units: 8_000_000n }),
+  )
+  expect((await months.close('2026-01')).revaluation).toEqual({ currency: 'EUR', gain: '0.25' })
+})
+
+/** Does something right after the books are cut. */
+function onceCut(work: () => Promise<void>): KyselyPlugin {
+  return {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (result.rows.some((row) => 'at' in row && 'lastJournal' in row)) await work()
+      return result
+    },
+  }
+}
 
 test('without a currency nothing is revalued', async () => {
   await keepValuation(months.books.db, null)
