@@ -20,7 +20,7 @@ import { checkValues } from './check-values.ts'
 
 export type LedgerOutcome = { findings: string[]; counted: Record<string, number> }
 
-/** Runs in constant memory and writes nothing. */
+/** Writes nothing. Runs in constant memory, but that of values holds all lots. */
 export type LedgerCheck = {
   /** `ledger verify` prints it. */
   name: string
