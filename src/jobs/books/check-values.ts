@@ -82,11 +82,12 @@ function differences(was: ValuedJournal, again: ValuedJournal): string[] {
 function textsOf({ lines, disposals }: ValuedJournal): string[] {
   return [
     ...lines.map(
-      ({ account, asset, units, value }) => `${account} ${asset ?? ''} units ${units} value ${value}`,
+      ({ account, asset, units, value }, place) =>
+        `line ${place + 1}: ${account} ${asset ?? ''} units ${units} value ${value}`,
     ),
     ...disposals.map(
-      ({ account, asset, origin, units, cost, proceeds }) =>
-        `disposal of ${account} ${asset} acquired by ${origin} units ${units} cost ${cost} proceeds ${proceeds}`,
+      ({ account, asset, origin, units, cost, proceeds }, place) =>
+        `disposal ${place + 1}: ${account} ${asset} acquired by ${origin} units ${units} cost ${cost} proceeds ${proceeds}`,
     ),
   ]
 }
@@ -99,7 +100,7 @@ function lotText({ account, asset, depositId, origin, units, cost }: Lot): strin
   return `${account} ${asset} deposit ${depositId ?? 'none'} acquired by ${origin} units ${units} cost ${cost}`
 }
 
-/** Each on one side only. */
+/** Each on one side only; the texts of a side differ. */
 function differing(stored: readonly string[], again: readonly string[]): string[] {
   const [is, shouldBe] = [new Set(stored), new Set(again)]
   return [

@@ -58,6 +58,12 @@ test.each<[string, string, RegExp[]]>([
     [/not among the imported/],
   ],
   [
+    'all lines of a journal twice',
+    `insert into valued_line select valued_id, line + 100, account, asset, units, value, price, price_at, price_source
+      from valued_line where ${ofJournal(1)}`,
+    [/^journal 1: stored is line 3: assets:in_transit/],
+  ],
+  [
     'a journal without values',
     `delete from valued_journal where journal_id = 3`,
     [/^journal 3 has no values$/],
@@ -65,7 +71,7 @@ test.each<[string, string, RegExp[]]>([
   [
     'a disposal at another cost',
     `update disposal set cost = cost + 1, proceeds = proceeds + 1 where line = 2`,
-    [/^journal 26: stored is disposal of/, /^journal 26: its prices give disposal of/],
+    [/^journal 26: stored is disposal 2/, /^journal 26: its prices give disposal 2/],
   ],
   [
     'a lot that is carried at another cost',
