@@ -137,7 +137,7 @@ test('what a deposit address sends to a stranger is a mismatch, until the strang
   ])
   // What the stranger pays afterwards excuses nothing.
   await send({ to: stranger, value: 10n ** 18n })
-  await sendFrom(stranger, [depositor as Hex], 1n)
+  await sendFrom(stranger, [depositor as Hex])
   expect(await proveNow('never')).toMatchObject({ changes: [] })
   await sweepTo(sweeper, stranger)
   expect(await proveNow('never')).toMatchObject({ changes: [{ change: 'cleared' }, { change: 'cleared' }] })
