@@ -6,12 +6,24 @@ table public.account_label (
 );
 table public.address_book (
   added_at timestamp with time zone not null default now(),
+  added_by text not null,
   address text not null,
+  approved_by text,
   id bigint not null generated as identity,
   network text not null,
   owner_id text,
   owner_kind text,
-  role text not null
+  role text not null,
+  valid_from timestamp with time zone
+);
+table public.address_end (
+  address_id bigint not null,
+  approved_by text,
+  at timestamp with time zone not null default clock_timestamp(),
+  ended_by text not null,
+  id bigint not null generated as identity,
+  reason text not null,
+  valid_until timestamp with time zone
 );
 table public.api_record (
   gone_at timestamp with time zone,
@@ -348,6 +360,8 @@ table public.named_transaction (
 );
 table public.owner (
   added_at timestamp with time zone not null default clock_timestamp(),
+  added_by text not null,
+  approved_by text,
   created_at timestamp with time zone not null default now(),
   forward_asset text,
   forward_network text,
@@ -503,11 +517,18 @@ table public.withdrawal (
 
 constraint account_label_check on account_label: CHECK ((num_nonnulls(code, name) > 0));
 constraint account_label_pkey on account_label: PRIMARY KEY (place);
-constraint address_book_check on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
+constraint address_book_added_by_check on address_book: CHECK ((added_by <> ''::text));
+constraint address_book_check on address_book: CHECK (((approved_by <> ''::text) AND (lower(approved_by) <> lower(added_by))));
+constraint address_book_check1 on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
 constraint address_book_id_key on address_book: UNIQUE (id);
 constraint address_book_owner_kind_owner_id_fkey on address_book: FOREIGN KEY (owner_kind, owner_id) REFERENCES owner(kind, id);
 constraint address_book_pkey on address_book: PRIMARY KEY (network, address, role);
 constraint address_book_role_check on address_book: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
+constraint address_end_address_id_fkey on address_end: FOREIGN KEY (address_id) REFERENCES address_book(id);
+constraint address_end_check on address_end: CHECK (((approved_by <> ''::text) AND (lower(approved_by) <> lower(ended_by))));
+constraint address_end_ended_by_check on address_end: CHECK ((ended_by <> ''::text));
+constraint address_end_pkey on address_end: PRIMARY KEY (id);
+constraint address_end_reason_check on address_end: CHECK ((reason <> ''::text));
 constraint api_record_misses_check on api_record: CHECK ((misses >= 0));
 constraint api_record_pkey on api_record: PRIMARY KEY (service_id);
 constraint api_record_revision_check on api_record: CHECK ((revision >= 0));
@@ -679,6 +700,8 @@ constraint mismatch_severity_check on mismatch: CHECK ((severity = ANY (ARRAY['i
 constraint named_transaction_pkey on named_transaction: PRIMARY KEY (network, tx, role, address);
 constraint named_transaction_role_check on named_transaction: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint named_transaction_tries_check on named_transaction: CHECK ((tries >= 0));
+constraint owner_added_by_check on owner: CHECK ((added_by <> ''::text));
+constraint owner_check on owner: CHECK (((approved_by <> ''::text) AND (lower(approved_by) <> lower(added_by))));
 constraint owner_forward_network on owner: CHECK (((kind = 'channel'::text) = (forward_network IS NOT NULL)));
 constraint owner_forward_recipient on owner: CHECK (((kind = 'channel'::text) = (forward_recipient IS NOT NULL)));
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
@@ -773,6 +796,7 @@ constraint withdrawal_state_check on withdrawal: CHECK ((state = ANY (ARRAY['req
 constraint withdrawal_status_check on withdrawal: CHECK ((status = ANY (ARRAY['requested'::text, 'sent'::text, 'settled'::text, 'failed'::text])));
 
 CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id) WHERE (owner_id IS NOT NULL);
+CREATE INDEX address_end_address ON public.address_end USING btree (address_id, id DESC);
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
 CREATE INDEX chain_movement_address ON public.chain_movement USING btree (network, address, asset, height);
 CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network, height);
@@ -821,6 +845,7 @@ CREATE INDEX withdrawal_group_id ON public.withdrawal USING btree (group_id);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
 CREATE UNIQUE INDEX address_book_id_key ON public.address_book USING btree (id);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
+CREATE UNIQUE INDEX address_end_pkey ON public.address_end USING btree (id);
 CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
 CREATE UNIQUE INDEX balance_difference_network_address_asset_after_height_key ON public.balance_difference USING btree (network, address, asset, after_height);
@@ -913,6 +938,31 @@ view accounting.accounts as
           WHERE fits_pattern(a.id, account_label.pattern)
           ORDER BY account_label.place
          LIMIT 1) l ON (true));
+view accounting.address_book as
+ SELECT b.network,
+    b.address,
+    b.role,
+    b.owner_kind,
+    b.owner_id,
+    b.added_at,
+    b.added_by,
+    b.approved_by,
+    b.valid_from,
+    e.valid_until,
+    e.at AS ended_at,
+    e.ended_by,
+    e.approved_by AS end_approved_by,
+    e.reason AS end_reason
+   FROM (address_book b
+     LEFT JOIN LATERAL ( SELECT address_end.valid_until,
+            address_end.at,
+            address_end.ended_by,
+            address_end.approved_by,
+            address_end.reason
+           FROM address_end
+          WHERE (address_end.address_id = b.id)
+          ORDER BY address_end.id DESC
+         LIMIT 1) e ON (true));
 view accounting.balances as
  SELECT b.account,
     a.symbol AS asset_symbol,
@@ -2910,6 +2960,7 @@ RETURN (SELECT (count(*))::integer AS count FROM (open_mismatch m LEFT JOIN depo
 CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['manual'::text, 'opening'::text, 'reversal'::text]))) EXECUTE FUNCTION check_manual_journal();
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
 CREATE TRIGGER address_book_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_book FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER address_end_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_end FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -2997,6 +3048,9 @@ grant insert, select, update on public.withdrawal to depositd_daemon;
 grant select on accounting.accounts to depositd_accountant;
 grant select on accounting.accounts to depositd_backup;
 grant select on accounting.accounts to depositd_daemon;
+grant select on accounting.address_book to depositd_accountant;
+grant select on accounting.address_book to depositd_backup;
+grant select on accounting.address_book to depositd_daemon;
 grant select on accounting.balances to depositd_accountant;
 grant select on accounting.balances to depositd_backup;
 grant select on accounting.balances to depositd_daemon;
@@ -3099,6 +3153,8 @@ grant select on public.active_valuation to depositd_accountant;
 grant select on public.active_valuation to depositd_backup;
 grant select on public.active_valuation to depositd_daemon;
 grant select on public.address_book to depositd_backup;
+grant select on public.address_end to depositd_backup;
+grant select on public.address_end to depositd_daemon;
 grant select on public.api_record to depositd_backup;
 grant select on public.asset to depositd_accountant;
 grant select on public.asset to depositd_backup;
@@ -3217,6 +3273,9 @@ comment on column action of view accounting.mismatch_history is 'opened, assigne
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did. Names are not authenticated.';
 comment on column actor of view accounting.period_history is 'The person who did it. Names are not authenticated.';
+comment on column added_at of view accounting.address_book is 'When the entry was stored.';
+comment on column added_by of view accounting.address_book is 'Person who added it, or depositd if a program of depositd did.';
+comment on column address of view accounting.address_book is 'Deposit address, or recipient of forwards.';
 comment on column address of view accounting.coverage is 'The address.';
 comment on column address of view accounting.deposits is 'Deposit address that was paid.';
 comment on column address of view accounting.tie_out is 'Deposit address; empty for amounts in transit without a payment on the chain.';
@@ -3251,6 +3310,7 @@ comment on column amount_base of view accounting.valuation is 'In base units.';
 comment on column amount_base of view accounting.value_at_risk is 'Losses, in base units.';
 comment on column amount_base of view accounting.valued_entries is 'In base units.';
 comment on column amount_base of view accounting.withdrawals is 'What leaves the balance, in base units.';
+comment on column approved_by of view accounting.address_book is 'Second person, who approved it; empty if the settings required none.';
 comment on column approved_by of view accounting.manual_journals is 'The person who agreed; never the one who booked it.';
 comment on column approved_by of view accounting.mismatch_history is 'The second person; empty if none was required.';
 comment on column approved_by of view accounting.period_history is 'The second person; empty if none was named.';
@@ -3381,6 +3441,10 @@ comment on column difference_base of view accounting.tie_out is 'Difference betw
 comment on column differs_since of view accounting.wallet_balances is 'Since when there is a difference; empty if there is none.';
 comment on column disposed_at of view accounting.disposals is 'When they were given away.';
 comment on column duplicates of view accounting.scorecard is 'How often one of them was repeated.';
+comment on column end_approved_by of view accounting.address_book is 'Second person, who approved that; empty if the settings required none.';
+comment on column end_reason of view accounting.address_book is 'Reason of the last decision about its end.';
+comment on column ended_at of view accounting.address_book is 'When the last decision about its end was stored; empty if there is none.';
+comment on column ended_by of view accounting.address_book is 'Person who ended it, or withdrew its end.';
 comment on column enrolled_at of view accounting.coverage is 'When it was added to the watched addresses.';
 comment on column event_at of view accounting.entries is 'When it happened.';
 comment on column event_at of view accounting.fees is 'When the delivery happened.';
@@ -3450,6 +3514,7 @@ comment on column missing_heights of view accounting.coverage is 'How many of th
 comment on column moved of view accounting.tie_out is 'Other movements on the chain, in units of the asset; outgoing ones are negative.';
 comment on column moved_base of view accounting.tie_out is 'Other movements on the chain, in base units.';
 comment on column name of view accounting.accounts is 'Name of the account in other books, if the settings give one.';
+comment on column network of view accounting.address_book is 'Network of the address.';
 comment on column network of view accounting.coverage is 'Network on which it is watched.';
 comment on column network of view accounting.coverage_gaps is 'Network of the range.';
 comment on column network of view accounting.daily_totals is 'Network of the payments.';
@@ -3474,6 +3539,7 @@ comment on column out_of_transit of view accounting.tie_out is 'Payments that le
 comment on column out_of_transit_base of view accounting.tie_out is 'Payments that left transit, in base units.';
 comment on column outside of view accounting.tie_out is 'Booked payments that the balance does not include, because their block is above its height or below the start of reading; negative, in units of the asset.';
 comment on column outside_base of view accounting.tie_out is 'Booked payments that the balance does not include, in base units.';
+comment on column owner_id of view accounting.address_book is 'Channel or StableWallet of the address; empty for a recipient.';
 comment on column owner_id of view accounting.conversion is 'Channel or StableWallet that the deposit is for.';
 comment on column owner_id of view accounting.daily_totals is 'Channel or StableWallet whose address was paid.';
 comment on column owner_id of view accounting.deposits is 'The owner: the id given when the channel or wallet was created, with "SERVICE/" before it unless the service is the default one.';
@@ -3481,6 +3547,7 @@ comment on column owner_id of view accounting.fees is 'Channel or StableWallet t
 comment on column owner_id of view accounting.in_transit_age is 'Channel or StableWallet whose address was paid.';
 comment on column owner_id of view accounting.open_conversions is 'Channel or StableWallet whose address was paid.';
 comment on column owner_id of view accounting.tie_out is 'Channel or StableWallet of the address.';
+comment on column owner_kind of view accounting.address_book is 'channel or stable_wallet; empty for a recipient, which may serve several owners.';
 comment on column owner_kind of view accounting.conversion is 'channel or stable_wallet.';
 comment on column owner_kind of view accounting.daily_totals is 'channel or stable_wallet; empty if the journal has no deposit.';
 comment on column owner_kind of view accounting.deposits is 'channel or stable_wallet.';
@@ -3541,6 +3608,7 @@ comment on column reversed_by of view accounting.manual_journals is 'The journal
 comment on column reverses of view accounting.journal is 'The journal that this one takes back.';
 comment on column reverses of view accounting.late_items is 'The journal that this one takes back.';
 comment on column reverses of view accounting.manual_journals is 'The journal that this one takes back.';
+comment on column role of view accounting.address_book is 'deposit or recipient.';
 comment on column root of view accounting.checkpoints is 'Root of the Merkle tree over these rows, SHA-256.';
 comment on column rules of view accounting.rule_sets is 'Policy, routes, contra accounts, and the addresses of the service, as JSON.';
 comment on column scope of view accounting.scorecard is 'service: all deposits of the service; route: those of one asset paid and one asset delivered.';
@@ -3619,6 +3687,8 @@ comment on column unclaimed of view accounting.daily_totals is 'The part of it i
 comment on column unclaimed_base of view accounting.daily_totals is 'The part of it in suspense, in base units.';
 comment on column unexplained of view accounting.tie_out is 'Changes of the balance without a known reason, in units of the asset: each is an unexplained_balance.';
 comment on column unexplained_base of view accounting.tie_out is 'Changes of the balance without a known reason, in base units.';
+comment on column valid_from of view accounting.address_book is 'A payment in an earlier block is not valid; empty if there is no such limit.';
+comment on column valid_until of view accounting.address_book is 'A payment in a block of this time or a later one is not valid; empty if the entry has not ended.';
 comment on column valuation_id of view accounting.valued_entries is 'Number of the valued journal or revaluation.';
 comment on column value of view accounting.mismatch_ageing is 'Losses at the prices that applied when the mismatches opened; empty if there is no price.';
 comment on column value of view accounting.valuation is 'amount times price, exact; empty if there is no price.';
@@ -3638,6 +3708,7 @@ comment on function accounting.statement(text,timestamp with time zone,timestamp
 comment on function accounting.trial_balance(timestamp with time zone,timestamp with time zone) is 'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in base units.';
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
+comment on view accounting.address_book is 'One row per address and role: who added and approved it, and for payments of which time it is valid.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
 comment on view accounting.checkpoints is 'One row per checkpoint: the root of the tree over the first rows of the log.';
 comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';

@@ -1,3 +1,4 @@
+import { byProgram } from '../../src/core/address-book.ts'
 import { type Asset, assetNetwork } from '../../src/core/asset.ts'
 import type { Policy } from '../../src/core/policy.ts'
 import type { ApplyDeps } from '../../src/jobs/books/apply.ts'
@@ -51,7 +52,7 @@ export async function storeBacklog(db: Database<Tables>, deposits: number): Prom
 /** Keeps whoever is paid, and what with. */
 export async function keepOwnersOf(db: Database<Tables>): Promise<void> {
   await pinAssets(db, [assetOf(usdcOnBase), assetOf(usdcOnArbitrum)])
-  await inTransaction(db, (tx) => keepOwners(tx, backlogOwners()))
+  await inTransaction(db, (tx) => keepOwners(tx, backlogOwners(), byProgram))
 }
 
 /** @returns the next ones; none behind the last */

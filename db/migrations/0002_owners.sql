@@ -112,6 +112,8 @@ create table owner (
   created_at timestamptz not null default now(),
   number bigint not null generated always as identity unique,
   added_at timestamptz not null default clock_timestamp(),
+  added_by text not null check (added_by <> ''),
+  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(added_by)),
   primary key (kind, id),
   constraint owner_forward_recipient check ((kind = 'channel') = (forward_recipient is not null)),
   constraint owner_forward_network check ((kind = 'channel') = (forward_network is not null))
@@ -132,6 +134,12 @@ create table address_book (
   owner_kind text,
   owner_id text,
   added_at timestamptz not null default now(),
+  -- A person, or "depositd" if a program of this project made the entry.
+  added_by text not null check (added_by <> ''),
+  -- The second person; null if the settings required none.
+  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(added_by)),
+  -- A payment in an earlier block is not valid; null if there is no such limit.
+  valid_from timestamptz,
   primary key (network, address, role),
   foreign key (owner_kind, owner_id) references owner (kind, id),
   check ((role = 'deposit') = (owner_id is not null))
@@ -142,6 +150,47 @@ create trigger address_book_append_only before update or delete or truncate on a
 
 -- A claim names an owner; each claim is compared with the addresses of that owner.
 create index address_book_owner on address_book (owner_kind, owner_id) where owner_id is not null;
+
+-- Ends of validity. The last one of an address applies: it corrects those before it.
+create table address_end (
+  id bigint generated always as identity primary key,
+  address_id bigint not null references address_book (id),
+  -- A payment in a block of this time or a later one is not valid; null if the end is withdrawn.
+  valid_until timestamptz,
+  reason text not null check (reason <> ''),
+  ended_by text not null check (ended_by <> ''),
+  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(ended_by)),
+  at timestamptz not null default clock_timestamp()
+);
+
+create index address_end_address on address_end (address_id, id desc);
+
+create trigger address_end_append_only before update or delete or truncate on address_end
+  for each statement execute function refuse_change();
+
+create view accounting.address_book as
+  select b.network, b.address, b.role, b.owner_kind, b.owner_id, b.added_at, b.added_by, b.approved_by, b.valid_from,
+    e.valid_until, e.at as ended_at, e.ended_by, e.approved_by as end_approved_by, e.reason as end_reason
+  from address_book b left join lateral (
+    select valid_until, at, ended_by, approved_by, reason from address_end
+    where address_id = b.id order by id desc limit 1
+  ) e on true;
+
+comment on view accounting.address_book is 'One row per address and role: who added and approved it, and for payments of which time it is valid.';
+comment on column accounting.address_book.network is 'Network of the address.';
+comment on column accounting.address_book.address is 'Deposit address, or recipient of forwards.';
+comment on column accounting.address_book.role is 'deposit or recipient.';
+comment on column accounting.address_book.owner_kind is 'channel or stable_wallet; empty for a recipient, which may serve several owners.';
+comment on column accounting.address_book.owner_id is 'Channel or StableWallet of the address; empty for a recipient.';
+comment on column accounting.address_book.added_at is 'When the entry was stored.';
+comment on column accounting.address_book.added_by is 'Person who added it, or depositd if a program of depositd did.';
+comment on column accounting.address_book.approved_by is 'Second person, who approved it; empty if the settings required none.';
+comment on column accounting.address_book.valid_from is 'A payment in an earlier block is not valid; empty if there is no such limit.';
+comment on column accounting.address_book.valid_until is 'A payment in a block of this time or a later one is not valid; empty if the entry has not ended.';
+comment on column accounting.address_book.ended_at is 'When the last decision about its end was stored; empty if there is none.';
+comment on column accounting.address_book.ended_by is 'Person who ended it, or withdrew its end.';
+comment on column accounting.address_book.end_approved_by is 'Second person, who approved that; empty if the settings required none.';
+comment on column accounting.address_book.end_reason is 'Reason of the last decision about its end.';
 
 -- The canary is a webhook that depositd sends to its own public address; it is no evidence. The scheduler that advances
 -- started_at sends it, so that several schedulers send one. since says when the canary was last turned on.

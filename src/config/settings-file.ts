@@ -28,6 +28,9 @@ const casesSection = z
   })
   .prefault({})
 
+/** If so, who adds to the address book or ends an entry names a second person. */
+const addressBookSection = z.strictObject({ secondPerson: z.boolean().default(false) }).prefault({})
+
 const alertsSection = z
   .strictObject({
     /** In units of the asset. An asset not listed has no such limit. */
@@ -146,6 +149,7 @@ const schema = z
     webhooks: webhookSection,
     intake: intakeSection,
     cases: casesSection,
+    addressBook: addressBookSection,
     alerts: alertsSection,
     policy: policySection,
     accounts: accountsSection,

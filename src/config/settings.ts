@@ -58,6 +58,8 @@ export type Settings = {
   /** Patterns of the known accounts, and the names of accounts in other books. */
   accounts: { known: readonly string[]; guards: readonly string[]; labels: readonly AccountLabel[] }
   secondPersonAbove: ReadonlyMap<string, string>
+  /** Changes of the address book need a second person. */
+  addressBook: { secondPerson: boolean }
   alerts: AlertRules
   /** Cron expressions with seconds. */
   schedule: Record<'scan' | 'backfill' | 'poll' | 'sweep' | 'audit' | 'balances' | 'seal', string>
@@ -235,6 +237,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     contras,
     accounts: chart,
     secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),
+    addressBook: file.addressBook,
     alerts: {
       lossAbove: new Map(Object.entries(alerts.lossAbove)),
       afterMs: alerts.after,

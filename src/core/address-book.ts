@@ -1,14 +1,44 @@
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from './asset.ts'
+import { Fault } from './errors.ts'
 import type { Owner } from './evidence.ts'
 
 /** As approved. Incoming evidence is compared with it. */
 export type OwnerEntry = {
   owner: Owner
-  deposits: readonly { network: NetworkName; address: Address }[]
+  deposits: readonly OwnerAddress[]
   /** Null for a StableWallet. */
   forward: { network: NetworkName; asset: string; recipient: Address } | null
   /** Set if the owner is older than its entry in the address book. */
   createdAt?: Date
+}
+
+export type OwnerAddress = {
+  network: NetworkName
+  address: Address
+  /** Absent if it is valid for payments of any time. */
+  validFrom?: Date
+  /** Only of a stored one, of which the validity ends or has ended. */
+  isEnded?: true
+}
+
+/** Who added or ended entries, and the second person, if there is one. */
+export type EntryPeople = { by: string; approvedBy: string | null }
+
+/** For entries that a program of this project makes. */
+export const byProgram: EntryPeople = { by: 'depositd', approvedBy: null }
+
+/** @throws Fault `usage_bad` if a second person is needed and none is named, or the first is named again. */
+export function checkEntryPeople({ by, approvedBy }: EntryPeople, isSecondNeeded: boolean): void {
+  if (approvedBy !== null && approvedBy.toLowerCase() === by.toLowerCase())
+    throw new Fault('usage_bad', {
+      problem: `${approvedBy} cannot approve their own entry`,
+      fix: 'name another person with --approved-by',
+    })
+  if (approvedBy === null && isSecondNeeded)
+    throw new Fault('usage_bad', {
+      problem: 'a change of the address book needs a second person',
+      fix: 'name the second person with --approved-by, as the setting addressBook.secondPerson requires',
+    })
 }
 
 /** Networks by our names, addresses as written. */
@@ -58,6 +88,7 @@ export type Conflict = { owner: Owner; network: NetworkName | null; problem: str
 export type HeldAddress = { network: NetworkName; address: Address; owner: Owner }
 
 /**
+ * An owner has one address on a network, until its validity ends.
  * @param stored the owner's entry, after all new addresses were added
  * @param holders the owners of the requested addresses
  */
@@ -74,7 +105,9 @@ export function conflictsOf(
       ? []
       : [{ owner, network: null, problem: `${name} forwards ${storedRule}, not ${rule}` }]
   const ofAddresses = deposits.flatMap(({ network, address }): Conflict[] => {
-    const other = stored.deposits.find((one) => one.network === network && one.address !== address)
+    const other = stored.deposits.find(
+      (one) => one.network === network && one.address !== address && one.isEnded !== true,
+    )
     if (other !== undefined)
       return [{ owner, network, problem: `${name} has ${other.address} on ${network}, not ${address}` }]
     const holder = holders.find((one) => one.network === network && one.address === address)?.owner

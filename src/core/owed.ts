@@ -1,5 +1,6 @@
 import { type AccountId, accounts } from './chart.ts'
 import type { Owner } from './evidence.ts'
+import { isOutsideValidity } from './judging/legs.ts'
 import { matchesRoute, routeOf } from './judging/route.ts'
 import type { DepositEvidence } from './matching/divide.ts'
 import type { DepositRoute, RoutePattern } from './policy.ts'
@@ -29,8 +30,12 @@ export type OwedTerms = { contra: AccountId; delivery: DeliveryEffect; fee: FeeB
 /** Null while the owner is unknown. */
 export function owedTermsOf(evidence: DepositEvidence, rules: readonly ContraRule[] = []): OwedTerms | null {
   const owner = evidence.approval?.owner
-  return owner === undefined ? null : owedTermsFor(owner, routeOf(evidence), rules)
+  if (owner === undefined) return null
+  return owedTermsFor(owner, routeOf(evidence), isOutsideValidity(evidence) ? [toSuspense] : rules)
 }
+
+/** Of a payment to an address that is not valid: the money is booked on its way, and owed to no owner. */
+const toSuspense: ContraRule = { pattern: {}, account: accounts.suspense }
 
 export function owedTermsFor(
   owner: Owner,

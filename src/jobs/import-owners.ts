@@ -1,5 +1,5 @@
 import { readDestination } from '../address/destination.ts'
-import { type OwnerEntry, ownerKey } from '../core/address-book.ts'
+import { type EntryPeople, type OwnerEntry, ownerKey } from '../core/address-book.ts'
 import type { Address, NetworkName, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
@@ -14,6 +14,7 @@ export type ImportDeps = { db: Database<Tables>; networks: readonly NetworkSetti
 export type Import = {
   kind: Owner['kind']
   rows: readonly OwnerFileRow[]
+  people: EntryPeople
   isDryRun: boolean
 }
 
@@ -24,14 +25,14 @@ export type OwnerImportResult =
 /** Imports all of them, or none if a line has a problem. Importing them again changes nothing. */
 export async function importOwners(
   deps: ImportDeps,
-  { kind, rows, isDryRun }: Import,
+  { kind, rows, people, isDryRun }: Import,
 ): Promise<OwnerImportResult> {
   const { entries, faults } = gather(rows, { kind, networks: deps.networks })
   if (faults.length > 0) return { kind: 'refused', faults }
   const owners = [...entries.values()]
   const addresses = owners.reduce((sum, { deposits }) => sum + deposits.length, 0)
   return unlessDryRun<Tables, OwnerImportResult>(deps.db, async (tx) => {
-    const { added, conflicts } = await keepOwners(tx, owners)
+    const { added, conflicts } = await keepOwners(tx, owners, people)
     const problems = conflicts.map(({ owner, network, problem }) => ({
       line: lineOf(rows, (row) => row.id === owner.id && (network === null || row.network === network)),
       problem,
@@ -86,7 +87,8 @@ function readRow(networks: readonly NetworkSettings[], row: OwnerFileRow): ReadR
     return { kind: 'unreadable', problems: [deposit, target].filter((one) => typeof one === 'string') }
   const { network, address: recipient } = target ?? deposit
   const forward = row.forward && { network, asset: row.forward.asset, recipient }
-  return { kind: 'read', deposit, forward }
+  const { validFrom } = row
+  return { kind: 'read', deposit: { ...deposit, ...(validFrom && { validFrom }) }, forward }
 }
 
 function readAddress(

@@ -1,5 +1,12 @@
 import { readDestination } from '../address/destination.ts'
-import { contradictionsOf, type OwnerEntry, ownerKey, type StatedOwner } from '../core/address-book.ts'
+import {
+  byProgram,
+  contradictionsOf,
+  type EntryPeople,
+  type OwnerEntry,
+  ownerKey,
+  type StatedOwner,
+} from '../core/address-book.ts'
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
@@ -13,6 +20,8 @@ export type ProvisionDeps = {
   db: Database<Tables>
   owners: OwnersClient
   networks: readonly NetworkSettings[]
+  /** Absent if a program of this project provisions. */
+  people?: EntryPeople
 }
 
 /**
@@ -29,7 +38,7 @@ export async function createChannel(deps: ProvisionDeps, request: NewChannel): P
   const forward = { network: network.name, asset: request.forwardAsset, recipient }
   const stored = await storedOwner(deps, owner)
   // Refused before the service is called, if the stored rule differs.
-  if (stored !== null) await saveOwner(deps.db, { ...stored, forward })
+  if (stored !== null) await saveOwner(deps.db, { ...stored, forward }, peopleOf(deps))
   return keep(deps, { owner, stored, forward }, await deps.owners.createChannel(request))
 }
 
@@ -56,7 +65,7 @@ async function keep(
   const contradictions = contradictionsOf(approved, created, deps.networks)
   const isElsewhere = contradictions.some((one) => one.what === 'address')
   const entry = { owner, deposits: isElsewhere ? approved.deposits : depositsOf(deps, created), forward }
-  await saveOwner(deps.db, entry)
+  await saveOwner(deps.db, entry, peopleOf(deps))
   if (contradictions.length === 0) return entry
   await syncAddressChanged(deps.db, [{ owner, contradictions }])
   const problem = contradictions.map(({ approved: value, stated }) => `approved: ${value}, stated: ${stated}`)
@@ -64,6 +73,10 @@ async function keep(
     what,
     problem: `${problem.join('; ')}; opened mismatch address_changed`,
   })
+}
+
+function peopleOf({ people = byProgram }: ProvisionDeps): EntryPeople {
+  return people
 }
 
 function depositsOf({ networks }: ProvisionDeps, { deposits }: StatedOwner): OwnerEntry['deposits'] {

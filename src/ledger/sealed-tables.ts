@@ -123,6 +123,8 @@ export const sealedTables = {
       forward_recipient: 'text',
       created_at: 'time',
       added_at: 'time',
+      added_by: 'text',
+      approved_by: 'text',
     },
   },
   address_book: {
@@ -137,6 +139,23 @@ export const sealedTables = {
       owner_kind: 'text',
       owner_id: 'text',
       added_at: 'time',
+      added_by: 'text',
+      approved_by: 'text',
+      valid_from: 'time',
+    },
+  },
+  address_end: {
+    names: ['end of an address', 'ends of addresses'],
+    id: 'id',
+    writtenAt: 'at',
+    columns: {
+      id: 'text',
+      address_id: 'text',
+      valid_until: 'time',
+      reason: 'text',
+      ended_by: 'text',
+      approved_by: 'text',
+      at: 'time',
     },
   },
   price: {

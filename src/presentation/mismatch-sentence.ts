@@ -203,7 +203,10 @@ const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string
   recipient_mismatch: ({ word }) => `Goes to ${word('stated')}, approved is ${word('approved')}`,
   address_changed: ({ word, has }) =>
     `${word('owner')}: approved is ${word('approved')}, the service states ${word(has('address') ? 'address' : 'stated')}`,
-  unknown_address: ({ word }) => `${word('address')} on ${word('network')} is not in the address book`,
+  unknown_address: ({ has, word }) =>
+    has('block')
+      ? `${word('address')} on ${word('network')} is valid for ${word('owner')}${has('from') ? ` from ${word('from')}` : ''}${has('until') ? ` until ${word('until')}` : ''}, and was paid in a block of ${word('block')}`
+      : `${word('address')} on ${word('network')} is not in the address book`,
   unknown_owner: ({ word }) =>
     `The service names ${word('stated')}, the address belongs to ${word('approved')}`,
   service_mismatch: ({ word }) =>

@@ -9,6 +9,7 @@ export type OwnerFileRow = {
   address: string
   forward: { network: string; asset: string; recipient: string } | null
   createdAt?: Date
+  validFrom?: Date
 }
 
 export type LineFault = { line: number; problem: string }
@@ -20,10 +21,23 @@ type OwnerFileReading<Row> = { rows: Row[]; faults: LineFault[] }
 
 const ofEvery = ['id', 'network', 'address']
 const createdField = 'created_at'
+const validField = 'valid_from'
 const ofChannels = ['forward_network', 'forward_asset', 'forward_recipient']
 /** Additional fields of our own `channels list --json`. */
 const ofLists = ['service', 'book']
-const known = [...ofEvery, ...ofChannels, createdField, ...ofLists]
+/** Not taken from a file. */
+const history = [
+  'valid_until',
+  'added_at',
+  'added_by',
+  'approved_by',
+  'ended_at',
+  'ended_by',
+  'end_approved_by',
+  'end_reason',
+]
+const columns = [...ofEvery, ...ofChannels, createdField, validField, ...ofLists]
+const known = [...columns, ...history]
 
 /** Also accepts a page of `channels list --json`. All problems are reported with their lines. */
 export function readOwnersFile(
@@ -49,7 +63,7 @@ function fieldsOfCsv(text: string): OwnerFileReading<LinedFields> {
   const names = head?.cells ?? []
   const strange = names.filter((name) => !known.includes(name))
   if (strange.length > 0) {
-    const problem = `knows no column ${strange.map((name) => JSON.stringify(name)).join(', ')}; known are ${known.join(', ')}`
+    const problem = `knows no column ${strange.map((name) => JSON.stringify(name)).join(', ')}; known are ${columns.join(', ')}`
     return { rows: [], faults: [{ line: head?.line ?? 1, problem }] }
   }
   const [rows, faults]: [LinedFields[], LineFault[]] = [[], []]
@@ -107,9 +121,10 @@ function problemOf(fields: ReadonlyMap<string, string>, kind: Owner['kind']): st
   if (missing.length > 0) return `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`
   if (kind === 'stable_wallet' && ofChannels.some((name) => fields.has(name)))
     return 'a StableWallet forwards nowhere'
-  const created = fields.get(createdField)
-  if (created !== undefined && parseTime(created) === null)
-    return `${createdField} is neither a day nor a time, like 2026-11-20 or 2026-11-20T08:00:00Z`
+  const odd = [createdField, validField].find((name) => parseTime(fields.get(name) ?? '2026-11-20') === null)
+  if (odd !== undefined) return `${odd} is neither a day nor a time, like 2026-11-20 or 2026-11-20T08:00:00Z`
+  if (fields.has('valid_until'))
+    return 'valid_until cannot be imported: leave the entry out, or import it without, and retire it'
   return problemOfId(fields.get('id') ?? '', fields.get('service') as ServiceName | undefined)
 }
 
@@ -128,7 +143,7 @@ function rowOf({ line, fields }: LinedFields, kind: Owner['kind']): OwnerFileRow
     asset: field('forward_asset'),
     recipient: field('forward_recipient'),
   }
-  const createdAt = parseTime(field(createdField))
+  const [createdAt, validFrom] = [parseTime(field(createdField)), parseTime(field(validField))]
   return {
     line,
     id: field('id'),
@@ -136,6 +151,7 @@ function rowOf({ line, fields }: LinedFields, kind: Owner['kind']): OwnerFileRow
     address: field('address'),
     forward: kind === 'channel' ? forward : null,
     ...(createdAt !== null && { createdAt }),
+    ...(validFrom !== null && { validFrom }),
   }
 }
 

@@ -1,7 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import {
+  byProgram,
   type Conflict,
   conflictsOf,
+  type EntryPeople,
   type HeldAddress,
   type OwnerEntry,
   ownerKey,
@@ -23,9 +25,10 @@ export async function readOwners(
     select o.id,
       case when o.forward_network is not null then jsonb_build_object('network', o.forward_network,
         'asset', o.forward_asset, 'recipient', o.forward_recipient) end as forward,
-      coalesce(jsonb_agg(jsonb_build_object('network', b.network, 'address', b.address) order by b.network, b.address)
+      coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object('network', b.network, 'address', b.address,
+          'isEnded', case when b.valid_until is not null then true end)) order by b.network, b.address)
         filter (where b.address is not null), '[]') as deposits
-    from owner o left join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
+    from owner o left join accounting.address_book b on b.owner_kind = o.kind and b.owner_id = o.id
     where o.kind = ${kind} and o.id = any(${ids}::text[])
     group by o.kind, o.id order by o.id`.execute(db)
   return rows.map(({ id, ...entry }) => ({ owner: { kind, id }, ...entry }))
@@ -40,7 +43,7 @@ export async function ownerIdsKnown(db: Kysely<Tables>, asked: string): Promise<
 }
 
 /** On any network. */
-type ApprovalRow = Pick<Approval, 'network' | 'address' | 'owner'> & {
+type ApprovalRow = Omit<Approval, 'forward'> & {
   forwardNetwork: NetworkName | null
   forwardRecipient: Address | null
 }
@@ -49,8 +52,9 @@ type ApprovalRow = Pick<Approval, 'network' | 'address' | 'owner'> & {
 export async function approvalsAt(db: Kysely<Tables>, addresses: readonly string[]): Promise<Approval[]> {
   const { rows } = await sql<ApprovalRow>`
     select b.network, b.address, jsonb_build_object('kind', o.kind, 'id', o.id) as owner,
-      o.forward_network as "forwardNetwork", o.forward_recipient as "forwardRecipient"
-    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
+      o.forward_network as "forwardNetwork", o.forward_recipient as "forwardRecipient",
+      b.valid_from as "startsAt", b.valid_until as "endsAt"
+    from accounting.address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
     where b.role = 'deposit' and b.address = any(${addresses}::text[])
     order by b.network, b.address`.execute(db)
   return rows.map(({ forwardNetwork: network, forwardRecipient: recipient, ...approval }) => ({
@@ -73,10 +77,11 @@ export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[])
 export async function keepOwners(
   tx: Transaction<Tables>,
   entries: readonly OwnerEntry[],
+  people: EntryPeople,
 ): Promise<{ added: number; conflicts: readonly Conflict[] }> {
   // One writer at a time: if two give one owner different addresses, the later one sees the first.
   await sql`select pg_advisory_xact_lock(hashtext('address book'))`.execute(tx)
-  const added = await insertNew(tx, entries)
+  const added = await insertNew(tx, entries, people)
   const kept = new Map<string, OwnerEntry>()
   for (const kind of new Set(entries.map(({ owner }) => owner.kind))) {
     const ids = entries.filter(({ owner }) => owner.kind === kind).map(({ owner }) => owner.id)
@@ -102,16 +107,24 @@ export async function keepOwners(
 }
 
 /** @throws Fault `usage_bad` if the id or an address is already recorded with other values */
-export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> {
+export function saveOwner(
+  db: Kysely<Tables>,
+  entry: OwnerEntry,
+  people: EntryPeople = byProgram,
+): Promise<void> {
   return inTransaction(db, async (tx) => {
-    const { conflicts } = await keepOwners(tx, [entry])
+    const { conflicts } = await keepOwners(tx, [entry], people)
     const [conflict] = conflicts
     if (conflict !== undefined)
       throw new Fault('usage_bad', { problem: conflict.problem, fix: 'choose another id' })
   })
 }
 
-async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<number> {
+async function insertNew(
+  tx: Transaction<Tables>,
+  entries: readonly OwnerEntry[],
+  { by, approvedBy }: EntryPeople,
+): Promise<number> {
   const owners = entries.map(({ owner, forward, createdAt = null }) => ({
     ...owner,
     network: forward?.network,
@@ -120,19 +133,23 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
     createdAt,
   }))
   const { numAffectedRows } = await sql`
-    insert into owner (kind, id, forward_network, forward_asset, forward_recipient, created_at)
-    select kind, id, network, asset, recipient, least("createdAt", now())
+    insert into owner (kind, id, forward_network, forward_asset, forward_recipient, created_at, added_by, approved_by)
+    select kind, id, network, asset, recipient, least("createdAt", now()), ${by}, ${approvedBy}
     from ${asTable('entry', owners, ownerColumns)} order by kind, id
     on conflict (kind, id) do nothing`.execute(tx)
   const places = entries.flatMap(({ owner, deposits, forward }) => [
-    ...deposits.map((deposit) => ({ ...deposit, role: 'deposit', kind: owner.kind, id: owner.id })),
-    ...(forward === null
-      ? []
-      : [{ network: forward.network, address: forward.recipient, role: 'recipient', kind: null, id: null }]),
+    ...deposits.map(({ network, address, validFrom }) => ({
+      network,
+      address,
+      validFrom,
+      role: 'deposit',
+      ...owner,
+    })),
+    ...(forward === null ? [] : [recipientRow(forward)]),
   ])
   await sql`
-    insert into address_book (network, address, role, owner_kind, owner_id)
-    select network, address, role, kind, id
+    insert into address_book (network, address, role, owner_kind, owner_id, valid_from, added_by, approved_by)
+    select network, address, role, kind, id, "validFrom", ${by}, ${approvedBy}
     from ${asTable('place', places, placeColumns)} order by network, address, role
     on conflict (network, address, role) do nothing`.execute(tx)
   return Number(numAffectedRows ?? 0n)
@@ -140,7 +157,11 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
 
 const ownerColumns = 'kind text, id text, network text, asset text, recipient text, createdAt timestamptz'
 
-const placeColumns = 'network text, address text, role text, kind text, id text'
+const placeColumns = 'network text, address text, role text, kind text, id text, validFrom timestamptz'
+
+function recipientRow({ network, recipient }: NonNullable<OwnerEntry['forward']>) {
+  return { network, address: recipient, role: 'recipient', kind: null, id: null, validFrom: null }
+}
 
 async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<void> {
   const deposits = entries.flatMap((entry) => entry.deposits)
@@ -159,7 +180,7 @@ async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEn
     )`.execute(tx)
 }
 
-export type OwnerLine = {
+export type OwnerAddressLine = {
   service: string
   id: string
   network: string
@@ -169,7 +190,22 @@ export type OwnerLine = {
   forward_recipient: string | null
 }
 
-/** Ordered by owner and network, after the line `after`. */
+/** The last decision about its end, if there is one. */
+export type EntryHistory = {
+  valid_from: Date | null
+  valid_until: Date | null
+  added_at: Date
+  added_by: string
+  approved_by: string | null
+  ended_at: Date | null
+  ended_by: string | null
+  end_approved_by: string | null
+  end_reason: string | null
+}
+
+export type OwnerLine = OwnerAddressLine & EntryHistory
+
+/** Ordered by owner, network and address, after the line `after`. */
 export async function listOwners(
   db: Kysely<Tables>,
   {
@@ -181,15 +217,17 @@ export async function listOwners(
     kind: Owner['kind']
     service?: string | undefined
     limit: number
-    after?: Pick<OwnerLine, 'id' | 'network'> | null
+    after?: Pick<OwnerLine, 'id' | 'network' | 'address'> | null
   },
 ): Promise<OwnerLine[]> {
   const { rows } = await sql<OwnerLine>`
-    select ${serviceOfOwner} as service, o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient
-    from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
+    select ${serviceOfOwner} as service, o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient,
+      b.valid_from, b.valid_until, b.added_at, b.added_by, b.approved_by, b.ended_at, b.ended_by, b.end_approved_by, b.end_reason
+    from owner o join accounting.address_book b on b.owner_kind = o.kind and b.owner_id = o.id
     where o.kind = ${kind} and (${service ?? null}::text is null or ${serviceOfOwner} = ${service ?? null})
-      and (${after?.id ?? null}::text is null or (o.id, b.network) > (${after?.id ?? ''}, ${after?.network ?? ''}))
-    order by o.id, b.network limit ${limit}`.execute(db)
+      and (${after === null}::boolean or (o.id, b.network, b.address)
+        > (${after?.id ?? ''}, ${after?.network ?? ''}, ${after?.address ?? ''}))
+    order by o.id, b.network, b.address limit ${limit}`.execute(db)
   return rows
 }
 

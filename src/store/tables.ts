@@ -26,7 +26,7 @@ export type Tables = {
     gone_at: Date | null
   }
   asset: { key: string; network: string; symbol: string; decimals: number }
-  owner: { kind: 'channel' | 'stable_wallet'; id: string }
+  owner: { kind: 'channel' | 'stable_wallet'; id: string; added_by: string }
   deposit: {
     id: Id
     group_id: bigint

@@ -79,7 +79,7 @@ async function startTwin(struck: Struck, own: Client, stack: AsyncDisposableStac
 async function copyOwners(own: Client, databaseUrl: string): Promise<void> {
   const twin = await connect(databaseUrl)
   try {
-    for (const table of ['owner', 'address_book']) {
+    for (const table of ['owner', 'address_book', 'address_end']) {
       const { rows } = await own.query<{ rows: string }>(
         `select coalesce(jsonb_agg(one), '[]')::text as rows from ${table} as one`,
       )

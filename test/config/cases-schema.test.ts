@@ -19,3 +19,11 @@ test.each([
 ])('%s is refused', (limits, fault) => {
   expect(faultsOf(`cases: { secondPersonAbove: ${limits} }`).join('\n')).toContain(fault)
 })
+
+test('the address book needs a second person only if the settings say so', () => {
+  expect(parse('').addressBook).toEqual({ secondPerson: false })
+  expect(parse('addressBook: { secondPerson: true }').addressBook).toEqual({ secondPerson: true })
+  expect(faultsOf('addressBook: { secondPerson: sometimes }').join('\n')).toContain(
+    'addressBook.secondPerson',
+  )
+})

@@ -62,7 +62,7 @@ test('the defaults of the environment are those of the page', () => {
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|services?|webhooks|intake|cases|alerts|policy|accounts|valuation|ledger|canary|history|schedule)\b/.test(
+    /^(networks|services?|webhooks|intake|cases|addressBook|alerts|policy|accounts|valuation|ledger|canary|history|schedule)\b/.test(
       name,
     ),
   )
@@ -109,11 +109,13 @@ test('every key of the authentication is in its table, and no other', () => {
 
 test('the defaults of the file are those of the page', () => {
   const stated = rows.filter(
-    ({ name, cells }) => /^(service|intake|alerts|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
+    ({ name, cells }) =>
+      /^(service|intake|addressBook|alerts|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
   )
   const file: Record<string, Record<string, unknown>> = {
     service: {},
     intake: {},
+    addressBook: {},
     alerts: {},
     policy: {},
     schedule: {},
@@ -125,7 +127,7 @@ test('the defaults of the file are those of the page', () => {
     const own = (file[section] ??= {})
     own[key] = inner === undefined ? value : { ...(own[key] as object | undefined), [inner]: value }
   }
-  expect(stated).toHaveLength(36)
+  expect(stated).toHaveLength(37)
   expect(parseSettingsFile(stringify(file))).toEqual(parseSettingsFile(''))
 })
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
+import { byProgram } from '../../src/core/address-book.ts'
 import { importOwners } from '../../src/jobs/import-owners.ts'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { writeSettings } from '../../src/sandbox/settings-files.ts'
@@ -110,7 +111,7 @@ export async function importBook({ db, ground, settings }: MeasuredWorld, since:
   }))
   const imported = await importOwners(
     { db, networks: settings.networks },
-    { kind: 'channel', rows, isDryRun: false },
+    { kind: 'channel', rows, people: byProgram, isDryRun: false },
   )
   if (imported.kind === 'refused') throw new Error(JSON.stringify(imported))
 }

@@ -8,6 +8,7 @@ import { readOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { arbitrum, at, base, recipient } from '../support/evidence.ts'
 import { evmNetwork } from '../support/made-up-networks.ts'
+import { people } from '../support/manual-journals.ts'
 
 let books: Books
 beforeAll(async () => {
@@ -29,7 +30,7 @@ function row(id: string, line: number, changes: Partial<OwnerFileRow> = {}): Own
 }
 
 const run = (rows: readonly OwnerFileRow[], isDryRun = false) =>
-  importOwners({ db: books.db, networks }, { kind: 'channel', rows, isDryRun })
+  importOwners({ db: books.db, networks }, { kind: 'channel', rows, people, isDryRun })
 
 async function everything(): Promise<object[]> {
   const { rows } = await sql<object>`
@@ -144,7 +145,7 @@ test('of twenty imports of one file at once, one adds', async () => {
 
 test('a wallet is taken in without a recipient', async () => {
   const rows = [row('jar', 50, { forward: null })]
-  await importOwners({ db: books.db, networks }, { kind: 'stable_wallet', rows, isDryRun: false })
+  await importOwners({ db: books.db, networks }, { kind: 'stable_wallet', rows, people, isDryRun: false })
   await saveOwner(books.db, {
     owner: { kind: 'stable_wallet', id: 'jar' },
     deposits: [{ network: base, address: address('c50') }],

@@ -119,7 +119,7 @@ test.each<['csv' | 'json', string, string[]]>([
     'csv',
     'id,name\n',
     [
-      '1: knows no column "name"; known are id, network, address, forward_network, forward_asset, forward_recipient, created_at, service, book',
+      '1: knows no column "name"; known are id, network, address, forward_network, forward_asset, forward_recipient, created_at, valid_from, service, book',
     ],
   ],
   [

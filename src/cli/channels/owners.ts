@@ -1,19 +1,27 @@
 import { basename, extname } from 'node:path'
 import { loadServiceProfile } from '../../app/service-profile.ts'
 import type { ServiceSettings, Settings } from '../../config/settings.ts'
-import { contradictionsOf, type OwnerEntry, type StatedOwner } from '../../core/address-book.ts'
+import {
+  checkEntryPeople,
+  contradictionsOf,
+  type EntryPeople,
+  type OwnerEntry,
+  type StatedOwner,
+} from '../../core/address-book.ts'
 import { defaultService, idAmongServices, type Owner, serviceOf } from '../../core/evidence.ts'
 import { importOwners, refuseImport } from '../../jobs/import-owners.ts'
 import { createChannel, createStableWallet } from '../../jobs/provision.ts'
 import { columnsFor, serviceColumn } from '../../presentation/text.ts'
 import { connectOwners, type OwnersClient } from '../../provider/owners-client.ts'
 import { readOwnersFile } from '../../provider/owners-file.ts'
-import { listOwners, type OwnerLine, readOwners } from '../../store/owners.ts'
+import { endAddresses } from '../../store/address-ends.ts'
+import { type EntryHistory, listOwners, type OwnerAddressLine, readOwners } from '../../store/owners.ts'
+import { actorOf, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { checkFilters } from '../filters.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
-import { choiceOf, wrongUse } from '../options.ts'
+import { choiceOf, notFound, textOf, wrongUse } from '../options.ts'
 import { print, type TableColumn } from '../print.ts'
 
 function connectTo(settings: Settings, service: ServiceSettings): OwnersClient {
@@ -30,14 +38,25 @@ function serviceIn({ services }: Settings, name: string = defaultService): Servi
 
 type OwnerOptions = { service?: string }
 
-type ChannelOptions = OwnerOptions & { network: string; asset: string; recipient: string }
+type PeopleOptions = { by?: string; approvedBy?: string }
+
+/** @throws Fault `usage_bad` if the settings require a second person */
+export function entryPeopleOf({ addressBook }: Settings, { by, approvedBy }: PeopleOptions): EntryPeople {
+  const second = approvedBy === undefined ? null : nameOf('--approved-by', approvedBy)
+  const people = { by: actorOf(by).name, approvedBy: second }
+  checkEntryPeople(people, addressBook.secondPerson)
+  return people
+}
+
+type ChannelOptions = OwnerOptions & PeopleOptions & { network: string; asset: string; recipient: string }
 
 export async function createChannelCommand(
   context: Context,
   id: string,
-  { service: serviceName, network, asset, recipient }: ChannelOptions,
+  { service: serviceName, network, asset, recipient, ...named }: ChannelOptions,
 ): Promise<void> {
   const settings = attachedSettings(context)
+  const people = entryPeopleOf(settings, named)
   const service = serviceIn(settings, serviceName)
   const networks = settings.networks.map(({ name }) => name)
   choiceOf('--network', network, networks)
@@ -48,20 +67,25 @@ export async function createChannelCommand(
     forwardRecipient: recipient,
   }
   const owners = connectTo(settings, service)
-  const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, owners }, request))
+  const entry = await withDatabase(context, (db) =>
+    createChannel({ ...settings, db, owners, people }, request),
+  )
   printEntry(context, entry)
 }
 
 export async function createWalletCommand(
   context: Context,
   id: string,
-  { service: name }: OwnerOptions,
+  { service: name, ...named }: OwnerOptions & PeopleOptions,
 ): Promise<void> {
   const settings = attachedSettings(context)
+  const people = entryPeopleOf(settings, named)
   const service = serviceIn(settings, name)
   const owners = connectTo(settings, service)
   const unique = idAmongServices(service.name, id)
-  const entry = await withDatabase(context, (db) => createStableWallet({ ...settings, db, owners }, unique))
+  const entry = await withDatabase(context, (db) =>
+    createStableWallet({ ...settings, db, owners, people }, unique),
+  )
   printEntry(context, entry)
 }
 
@@ -85,15 +109,15 @@ export async function listOwnersCommand(
     page:
       remotePage ??
       (await readPage<OwnerBookLine>(options, paging, ({ limit, after }) => {
-        const [id = '', network = ''] = after ?? []
-        return listOwners(db, { kind, service, limit, after: after && { id, network } })
+        const [id = '', network = '', address = ''] = after ?? []
+        return listOwners(db, { kind, service, limit, after: after && { id, network, address } })
       })),
   }))
-  const shown = remote ? [...columns, bookColumn] : columns
+  const shown = remote ? [...columns, bookColumn] : [...columns, ...historyColumns]
   printList(context, page, { columns: columnsFor(shown, services), empty: 'none yet' })
 }
 
-type OwnerBookLine = OwnerLine & { book?: BookWord }
+type OwnerBookLine = OwnerAddressLine & Partial<EntryHistory> & { book?: BookWord }
 
 type BookWord = 'same' | 'differs' | 'unknown'
 
@@ -153,6 +177,13 @@ const columns: TableColumn<OwnerBookLine>[] = [
   },
 ]
 
+const historyColumns: TableColumn<OwnerBookLine>[] = [
+  { title: 'VALID FROM', value: ({ valid_from: from }) => from?.toISOString() ?? '' },
+  { title: 'UNTIL', value: ({ valid_until: until }) => until?.toISOString() ?? '' },
+  { title: 'ADDED BY', value: ({ added_by: by }) => by ?? '' },
+  { title: 'APPROVED BY', value: ({ approved_by: by }) => by ?? '' },
+]
+
 const bookColumn: TableColumn<OwnerBookLine> = { title: 'BOOK', value: ({ book }) => book ?? '' }
 
 function printEntry(context: Context, { owner, deposits, forward }: OwnerEntry): void {
@@ -164,14 +195,16 @@ function printEntry(context: Context, { owner, deposits, forward }: OwnerEntry):
 export async function importOwnersCommand(
   context: Context,
   file: string,
-  { kind, dryRun: isDryRun = false }: { kind: Owner['kind']; dryRun?: boolean },
+  { kind, dryRun: isDryRun = false, ...named }: PeopleOptions & { kind: Owner['kind']; dryRun?: boolean },
 ): Promise<void> {
   const format = formatOf(file)
-  const { networks } = attachedSettings(context)
+  const settings = attachedSettings(context)
+  const { networks } = settings
+  const people = entryPeopleOf(settings, named)
   const { rows, faults } = readOwnersFile(readTextFile(file, file), { format, kind })
   const imported = await withDatabase(context, (db) =>
     // Checked even if other rows are not readable, so that all errors are reported at once.
-    importOwners({ db, networks }, { kind, rows, isDryRun: isDryRun || faults.length > 0 }),
+    importOwners({ db, networks }, { kind, rows, people, isDryRun: isDryRun || faults.length > 0 }),
   )
   if (imported.kind === 'refused' || faults.length > 0)
     refuseImport(basename(file), [...faults, ...(imported.kind === 'refused' ? imported.faults : [])])
@@ -186,4 +219,37 @@ function formatOf(file: string): 'csv' | 'json' {
   if (extension === '.csv') return 'csv'
   if (extension === '.json') return 'json'
   throw wrongUse(`${file} is neither .csv nor .json`, 'rename the file to .csv or .json')
+}
+
+type RetireOptions = PeopleOptions & {
+  kind: Owner['kind']
+  reason: string
+  network?: string
+  at?: Date
+  withdraw?: boolean
+}
+
+/** The id is that of the list, unique among services. */
+export async function retireCommand(
+  context: Context,
+  id: string,
+  { kind, network: name, at = new Date(), withdraw = false, ...options }: RetireOptions,
+): Promise<void> {
+  const settings = attachedSettings(context)
+  const networks = settings.networks.map((one) => one.name)
+  const network = name === undefined ? null : choiceOf('--network', name, networks)
+  const until = withdraw ? null : at
+  const [people, reason] = [entryPeopleOf(settings, options), textOf('--reason', options.reason)]
+  const end = { owner: { kind, id }, network, until, people, reason }
+  const ended = await withDatabase(context, (db) => endAddresses(db, end))
+  if (ended.length === 0) {
+    const [what, list] = kind === 'channel' ? ['channel', 'channels'] : ['wallet', 'wallets']
+    throw notFound(
+      `${what} ${id}${network === null ? '' : ` on ${network}`}`,
+      `use an id from "bin/depositd ${list} list"`,
+    )
+  }
+  const news = until === null ? 'valid again' : `valid until ${until.toISOString()}, and watched further on`
+  const lines = ended.map((one) => `${one.network.padEnd(10)} ${one.address} is ${news}\n`)
+  print(context, { owner: end.owner, validUntil: until, addresses: ended, ...people, reason }, lines.join(''))
 }

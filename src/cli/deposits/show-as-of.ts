@@ -63,15 +63,12 @@ async function depositAsOf(
   }
 }
 
-function datedGroup({ group, rows, deposits, recordedAt, addedAt }: GroupEvidence) {
+function datedGroup({ group, rows, deposits, recordedAt, approvals }: GroupEvidence) {
   const never = new Date(Number.NaN)
   const madeAt = new Map(deposits.map(({ id, createdAt }) => [id, createdAt]))
   return {
     observations: rows.map(({ readableAt, ...row }) => ({ ...row, knownAt: readableAt })),
-    approvals: group.approvals.map((approval) => ({
-      approval,
-      knownAt: addedAt.get(`${approval.network}/${approval.address}`) ?? never,
-    })),
+    approvals,
     deposits: group.deposits.map((deposit) => ({ deposit, knownAt: madeAt.get(deposit.id) ?? never })),
     journals: group.journals.map((journal) => ({
       journal,

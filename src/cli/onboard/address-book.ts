@@ -7,6 +7,7 @@ import { comparable } from '../../provider/infer/hints.ts'
 import { connectOwners } from '../../provider/owners-client.ts'
 import type { OwnerFileRow } from '../../provider/owners-file.ts'
 import { knownPlaces } from '../../store/owners.ts'
+import { entryPeopleOf } from '../channels/owners.ts'
 import { withDatabase } from '../context.ts'
 import { wrongUse } from '../options.ts'
 import { askSince, estimateHistory, type HistoryEstimate, historyText } from './history.ts'
@@ -111,10 +112,11 @@ async function reviewAndImport(
 ): Promise<void> {
   const { context, say } = session
   const { settings } = session.service()
+  const people = entryPeopleOf(settings, session.options)
   if (rows.length === 0) return say(`${path}: the list is empty.`)
   await withDatabase(context, async (db) => {
     const deps = { db, networks: settings.networks }
-    const tried = await importOwners(deps, { kind, rows, isDryRun: true })
+    const tried = await importOwners(deps, { kind, rows, people, isDryRun: true })
     if (tried.kind === 'refused') refuseImport(path, tried.faults)
     const { recipients } = await knownPlaces(db)
     const fresh = new Set(
@@ -132,7 +134,7 @@ async function reviewAndImport(
     if (tried.added === 0) return
     const digest = createHash('sha256').update(text).digest('hex').slice(0, 16)
     await session.agree(`Has a second person checked every line of ${path} (SHA-256 ${digest}…)?`)
-    await importOwners(deps, { kind, rows, isDryRun: false })
+    await importOwners(deps, { kind, rows, people, isDryRun: false })
     say(`  Imported.`)
   })
 }

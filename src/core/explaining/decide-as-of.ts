@@ -6,6 +6,7 @@ import type { StoredObservation } from './verdict-reason.ts'
 /** Each piece with the time since which it was known. */
 export type DatedEvidence = {
   observations: readonly (StoredObservation & { knownAt: Date })[]
+  /** The last known one of an address applies. */
   approvals: readonly { approval: ObservationGroup['approvals'][number]; knownAt: Date }[]
   deposits: readonly { deposit: ObservationGroup['deposits'][number]; knownAt: Date }[]
   journals: readonly { journal: ObservationGroup['journals'][number]; knownAt: Date }[]
@@ -16,6 +17,7 @@ export function decideAsOf(group: DatedEvidence, rules: Rules, at: Date): Decide
   const isKnown = ({ knownAt }: { knownAt: Date }) => knownAt <= at
   const observations = group.observations.filter(isKnown).map(({ observation }) => observation)
   const approvals = group.approvals.filter(isKnown).map(({ approval }) => approval)
+  const current = new Map(approvals.map((one) => [`${one.network}/${one.address}`, one]))
   const deposits = group.deposits.filter(isKnown).map(({ deposit }) => deposit)
   const journals = group.journals.filter(isKnown).map(({ journal }) => journal)
   return components(observations, linkKeys).flatMap((linked) => {
@@ -24,7 +26,7 @@ export function decideAsOf(group: DatedEvidence, rules: Rules, at: Date): Decide
       deposits: deposits.filter(({ serviceId, transfer }) => keys.has(serviceId ?? transfer)),
       journals: journals.filter(({ transfer }) => keys.has(transfer)),
     }
-    return decide({ observations: linked, approvals, ...own }, rules, at).deposits
+    return decide({ observations: linked, approvals: [...current.values()], ...own }, rules, at).deposits
   })
 }
 

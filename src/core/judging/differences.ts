@@ -11,6 +11,7 @@ import {
   type DepositLeg,
   deliveredLegs,
   finishedDelivery,
+  isOutsideValidity,
   liveLeg,
   networkConflictOf,
   unapprovedDestination,
@@ -38,7 +39,7 @@ export function findDifferences(evidence: DepositEvidence, policy: Policy): Mism
     matchAmbiguous(evidence),
     recipientDiffers(evidence),
     addressChanged(evidence),
-    addressForeign(evidence) ?? addressUnknown(evidence),
+    addressForeign(evidence) ?? addressNotValid(evidence) ?? addressUnknown(evidence),
     ownerUnknown(evidence),
     vanishedAfterFinality(evidence),
     transactionFailed(evidence),
@@ -118,6 +119,22 @@ function addressForeign({ foreign, serviceId }: DepositEvidence): Mismatch | nul
   const { network, address, owner } = foreign
   const detail = { network, address, owner: ownerKey(owner), service: serviceOf(serviceId) }
   return { kind: 'service_mismatch', detail, loss: null }
+}
+
+/** Reported or not. */
+function addressNotValid(evidence: DepositEvidence): Mismatch | null {
+  const { approval, deposit } = evidence
+  if (approval === null || deposit === null || !isOutsideValidity(evidence)) return null
+  const { network, address, owner, startsAt, endsAt } = approval
+  const detail = {
+    network,
+    address,
+    owner: ownerKey(owner),
+    block: deposit.blockAt.toISOString(),
+    ...(startsAt && { from: startsAt.toISOString() }),
+    ...(endsAt && { until: endsAt.toISOString() }),
+  }
+  return { kind: 'unknown_address', detail, loss: null }
 }
 
 /** An address stated for an owner of ours is reported as changed instead. */

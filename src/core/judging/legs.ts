@@ -27,6 +27,14 @@ export function deliveredLegs(evidence: DepositEvidence): ChainLeg[] {
   )
 }
 
+/** The block that paid the address is from before or after its validity. */
+export function isOutsideValidity({ approval, deposit }: DepositEvidence): boolean {
+  const leg = liveLeg(deposit)
+  if (approval === null || leg === null) return false
+  const { startsAt = null, endsAt = null } = approval
+  return (startsAt !== null && leg.blockAt < startsAt) || (endsAt !== null && leg.blockAt >= endsAt)
+}
+
 export type Destination = { network: NetworkName; address: Address }
 
 export function approvedDestination({ approval }: DepositEvidence): Destination | null {

@@ -7,7 +7,14 @@ import type { Policy, RequiredCell } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
 import { findDifferences } from './differences.ts'
 import { feeOf } from './fee.ts'
-import { apiSettlement, deliveredLegs, isCredited, isElsewhere, toleratedShortfall } from './legs.ts'
+import {
+  apiSettlement,
+  deliveredLegs,
+  isCredited,
+  isElsewhere,
+  isOutsideValidity,
+  toleratedShortfall,
+} from './legs.ts'
 import { owedLoss } from './losses.ts'
 import { cellPath, type Matrix, matrixOf } from './matrix.ts'
 import {
@@ -115,8 +122,10 @@ function stateOf(
 ): DepositState {
   if (evidence.deposit?.state === 'orphaned') return 'orphaned'
   if (finalAt === null) return 'observed'
-  if (settledAt !== null)
-    return isAgreed(matrix, policy) && evidence.addressConflict === null ? 'reconciled' : 'settled'
+  if (settledAt !== null) {
+    const isOurs = evidence.addressConflict === null && !isOutsideValidity(evidence)
+    return isAgreed(matrix, policy) && isOurs ? 'reconciled' : 'settled'
+  }
   return sideState(evidence) ?? (isUnderWay(evidence) ? 'settling' : 'confirmed')
 }
 

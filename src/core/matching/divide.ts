@@ -33,6 +33,10 @@ export type Approval = {
   owner: Owner
   /** Null for a StableWallet. */
   forward: { network: NetworkName; recipient: Address } | null
+  /** A payment in an earlier block is not valid. Null or absent without such a limit. */
+  startsAt?: Date | null
+  /** A payment in a block of this time or a later one is not valid. Null or absent without such a limit. */
+  endsAt?: Date | null
 }
 
 export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {

@@ -155,8 +155,9 @@ export const identityKinds = kindsOf('identity', {
     responsible: 'settings',
     lossMeans:
       'The address is not known to be ours. If it is ours, another mismatch counts what does not arrive.',
-    means: 'The service reports a deposit to an address that is not in the address book.',
-    next: 'Import the channel or wallet, or ask the service who owns the deposit.',
+    means:
+      'The service reports a deposit to an address that is not in the address book, or a payment reached an address outside the time for which the address book has it as valid.',
+    next: 'Import the channel or wallet, or ask the service who owns the deposit. If the validity of the address has ended, find out who still pays it.',
   },
   conflicting_duplicate: {
     severity: 'severe',

@@ -193,10 +193,12 @@ async function approvalsOf(
       id: string
       forward_network: NetworkName | null
       forward_recipient: Address | null
+      valid_from: Date | null
+      valid_until: Date | null
     }
   >`
-    select b.network, b.address, o.kind, o.id, o.forward_network, o.forward_recipient
-    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
+    select b.network, b.address, o.kind, o.id, o.forward_network, o.forward_recipient, b.valid_from, b.valid_until
+    from accounting.address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
     where b.role = 'deposit' and (b.network, b.address) in (
       select * from ${asTable('stated', places, 'network text, address text')}
       union
@@ -206,10 +208,11 @@ async function approvalsOf(
     )
     order by b.network, b.address`.execute(tx)
   const approvals = new Map<string, Approval[]>()
-  for (const { network, address, kind, id, forward_network, forward_recipient } of rows) {
+  for (const { network, address, kind, id, forward_network, forward_recipient, ...validity } of rows) {
     const forward =
       forward_network && forward_recipient ? { network: forward_network, recipient: forward_recipient } : null
-    const approval: Approval = { network, address, owner: { kind, id }, forward }
+    const { valid_from: startsAt, valid_until: endsAt } = validity
+    const approval: Approval = { network, address, owner: { kind, id }, forward, startsAt, endsAt }
     for (const key of [placeKey(approval), ownerLookupKey(approval.owner)])
       approvals.set(key, [...(approvals.get(key) ?? []), approval])
   }

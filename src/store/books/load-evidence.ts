@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { decodeObservation, type Observation, type ServiceName } from '../../core/evidence.ts'
+import type { Approval } from '../../core/matching/divide.ts'
 import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { type LoadedGroup, loadGroups } from './evidence.ts'
@@ -41,8 +42,8 @@ export type GroupEvidence = {
   mismatches: readonly GroupMismatch[]
   /** By posting key. */
   recordedAt: ReadonlyMap<string, Date>
-  /** By `network/address` of the address book. */
-  addedAt: ReadonlyMap<string, Date>
+  /** The entries of the address book as they were, oldest first: when added, and after each decision about their end. */
+  approvals: readonly { approval: Approval; knownAt: Date }[]
 }
 
 /** In one consistent snapshot; null if the group does not exist. */
@@ -60,7 +61,7 @@ export function loadEvidence(db: Kysely<Tables>, groupId: bigint): Promise<Group
         deposits: await depositsOf(tx, groupId),
         mismatches: await mismatchesOf(tx, groupId),
         recordedAt: await journalTimes(tx, group),
-        addedAt: await addressTimes(tx, group),
+        approvals: await datedApprovals(tx, group),
       }
     })
 }
@@ -118,13 +119,23 @@ async function journalTimes(
   return new Map(rows.map(({ key, at }) => [key, at]))
 }
 
-async function addressTimes(
+async function datedApprovals(
   tx: Transaction<Tables>,
   { approvals }: LoadedGroup,
-): Promise<GroupEvidence['addedAt']> {
-  const { rows } = await sql<{ place: string; at: Date }>`
-    select network || '/' || address as place, added_at as at
-    from address_book join ${asTable('approved', approvals, 'network text, address text')} using (network, address)
-    where role = 'deposit'`.execute(tx)
-  return new Map(rows.map(({ place, at }) => [place, at]))
+): Promise<GroupEvidence['approvals']> {
+  const { rows } = await sql<{ network: string; address: string; knownAt: Date; endsAt: Date | null }>`
+    with entry as (
+      select id, network, address, added_at
+      from address_book join ${asTable('approved', approvals, 'network text, address text')} using (network, address)
+      where role = 'deposit'
+    )
+    select network, address, added_at as "knownAt", null::timestamptz as "endsAt" from entry
+    union all
+    select network, address, e.at, e.valid_until from entry join address_end e on e.address_id = entry.id
+    order by "knownAt"`.execute(tx)
+  return rows.flatMap(({ network, address, knownAt, endsAt }) =>
+    approvals
+      .filter((one) => one.network === network && one.address === address)
+      .map((approval) => ({ approval: { ...approval, endsAt }, knownAt })),
+  )
 }

@@ -27,7 +27,7 @@ const depositd = (line: string) => runCommand(line, environment)
 const rows = async (line: string) =>
   (
     JSON.parse((await depositd(`${line} --json`)).out) as {
-      items: { id: string; book?: string; address: string }[]
+      items: { id: string; book?: string; address: string; [name: string]: unknown }[]
     }
   ).items
 
@@ -110,4 +110,68 @@ test.each([
   ],
 ])('%s is refused in one line', async (line, error) => {
   expect(await depositd(line)).toEqual({ status: 2, out: '', err: expect.stringMatching(error) })
+})
+
+const two = '--by erin --approved-by max'
+
+test('an address that is retired is listed with who ended it, until when and why, and can be valid again', async () => {
+  const path = file(
+    'kiosk.csv',
+    `id,network,address,valid_from\nkiosk,base,0x${'0'.repeat(38)}c7,2026-01-02\n`,
+  )
+  expect((await depositd(`wallets import ${path} ${two}`)).status).toBe(0)
+  const { out } = await depositd(`wallets retire kiosk --at 2026-03-01 ${two} --reason moved`)
+  expect(out).toBe(
+    `base       0x${'0'.repeat(38)}c7 is valid until 2026-03-01T00:00:00.000Z, and watched further on\n`,
+  )
+  const [kiosk] = await rows('wallets list')
+  expect(kiosk).toMatchObject({
+    id: 'kiosk',
+    valid_from: '2026-01-02T00:00:00.000Z',
+    valid_until: '2026-03-01T00:00:00.000Z',
+    added_by: 'erin',
+    approved_by: 'max',
+    ended_by: 'erin',
+    end_approved_by: 'max',
+    end_reason: 'moved',
+  })
+  expect((await depositd('wallets list')).out).toMatch(
+    /^kiosk +base .* 2026-01-02T00:00:00.000Z +2026-03-01T00:00:00.000Z +erin +max$/m,
+  )
+  const listed = file('listed.json', (await depositd('wallets list --json')).out)
+  expect((await depositd(`wallets import ${listed}`)).err).toContain('valid_until cannot be imported')
+  const again = await depositd(`wallets retire kiosk --withdraw ${two} --reason found --json`)
+  expect(JSON.parse(again.out)).toMatchObject({
+    valid_until: null,
+    addresses: [{ network: 'base', before: '2026-03-01T00:00:00.000Z' }],
+  })
+  expect((await rows('wallets list'))[0]).toMatchObject({ valid_until: null, end_reason: 'found' })
+})
+
+test.each<[line: string, problem: string, expected?: number]>([
+  ['wallets retire kiosk --reason x --by erin --approved-by Erin', 'Erin cannot approve their own entry'],
+  ['wallets retire kiosk', "required option '--reason <text>' not specified"],
+  ['wallets retire kiosk --reason x --at 2026-01-01 --withdraw', 'cannot be used with'],
+  ['wallets retire nobody --reason x', 'wallet nobody not found', 3],
+  ['wallets retire kiosk --reason x --network arbitrum', 'wallet kiosk on arbitrum not found', 3],
+  ['wallets retire kiosk --reason x --network moon', '--network is "moon"'],
+])('%s is refused', async (line, problem, expected = 2) => {
+  const { status, err } = await depositd(line)
+  expect(err).toContain(problem)
+  expect(status).toBe(expected)
+})
+
+test('with addressBook.secondPerson, every change of the address book names a second person', async () => {
+  const strict = {
+    ...environment,
+    DEPOSITD_CONFIG: file('strict.yaml', 'addressBook: { secondPerson: true }'),
+  }
+  const path = file('stall.csv', `id,network,address\nstall,base,0x${'0'.repeat(38)}c8\n`)
+  const changes = ['wallets create jar', create, `wallets import ${path}`, 'wallets retire kiosk --reason x']
+  for (const change of changes) {
+    const { status, err } = await runCommand(change, strict)
+    expect(err, change).toContain('a change of the address book needs a second person')
+    expect(status).toBe(2)
+  }
+  expect((await runCommand(`wallets import ${path} ${two}`, strict)).status).toBe(0)
 })

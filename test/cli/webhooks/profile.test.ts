@@ -126,7 +126,7 @@ test('from the inbox, webhooks and polled records are taken, and owners are know
     db,
     rows.map((row) => ({ ...row, body: Buffer.from(row.body), headers: {}, receivedAt: new Date() })),
   )
-  await db.insertInto('owner').values({ kind: 'stable_wallet', id: 'savings' }).execute()
+  await db.insertInto('owner').values({ kind: 'stable_wallet', id: 'savings', added_by: 'ana' }).execute()
   await db.destroy()
   const environment = { DATABASE_URL: database.url, DEPOSITD_CONFIG: settings }
   const { status, out } = await runCommand('webhooks profile --json', environment)
@@ -159,7 +159,7 @@ test('an empty address book is named, with the commands that fill it', async () 
     notes: [note, expect.stringContaining('No node was asked')],
   })
   const db = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test' })
-  await db.insertInto('owner').values({ kind: 'stable_wallet', id: 'savings' }).execute()
+  await db.insertInto('owner').values({ kind: 'stable_wallet', id: 'savings', added_by: 'ana' }).execute()
   await db.destroy()
   expect((await runCommand(line, environment)).out).not.toContain('The address book is empty')
 })

@@ -42,10 +42,10 @@ beforeAll(async () => {
   const database = await testDatabase()
   stack.defer(() => database.drop())
   const db = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test' })
-  await db.insertInto('owner').values({ kind: 'stable_wallet', id: 'w' }).execute()
+  await sql`insert into owner (kind, id, added_by) values ('stable_wallet', 'w', 'ana')`.execute(db)
   for (const address of addresses)
-    await sql`insert into address_book (network, address, role, owner_kind, owner_id)
-      values ('base', ${address}, 'deposit', 'stable_wallet', 'w')`.execute(db)
+    await sql`insert into address_book (network, address, role, owner_kind, owner_id, added_by)
+      values ('base', ${address}, 'deposit', 'stable_wallet', 'w', 'ana')`.execute(db)
   await db.destroy()
   const settings = `networks:\n  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: TKN, contract: '${token.address}', decimals: 18 }] }\n`
   environment = { DATABASE_URL: database.url, DEPOSITD_CONFIG: file('depositd.yaml', settings) }

@@ -154,6 +154,18 @@ test.each([
   expect(found).toEqual(wanted)
 })
 
+test('of what was decided about the end of an address, the last that was known applies', () => {
+  const ends = [
+    { knownAt: at(7), endsAt: at(0) },
+    { knownAt: at(8), endsAt: null },
+  ].map(({ knownAt, endsAt }) => ({ approval: { ...channelApproval, endsAt }, knownAt }))
+  const states = [6, 7, 8].map((minute) => {
+    const group = { ...dated, approvals: [...dated.approvals, ...ends] }
+    return decideAsOf(group, rules, at(minute)).map(({ verdict }) => verdict.state)
+  })
+  expect(states).toEqual([['reconciled'], ['settled'], ['reconciled']])
+})
+
 test('a deposit becomes the one with its service id, or the one with its payment while it has none', () => {
   const now = only(payment(), claim())
   const [paid, claimed] = [only(payment()), only(claim())]

@@ -47,9 +47,11 @@ async function fill(): Promise<void> {
       select (select max(id) from mismatch), 'ana', 'resolved', 'refunded', name from unnest(array['erin', 'max', 'kim']) as name`,
     `insert into ledger_period_event (period, action, actor) select '2026-01-01', 'soft_closed', name
       from unnest(array['ana', 'erin', 'max']) as name`,
-    `insert into owner (kind, id) select 'stable_wallet', gen_random_uuid()::text from generate_series(1, 3)`,
-    `insert into address_book (network, address, role) select 'base', gen_random_uuid()::text, 'recipient'
-      from generate_series(1, 3)`,
+    `insert into owner (kind, id, added_by) select 'stable_wallet', gen_random_uuid()::text, 'ana' from generate_series(1, 3)`,
+    `insert into address_book (network, address, role, added_by, approved_by)
+      select 'base', gen_random_uuid()::text, 'recipient', 'ana', 'max' from generate_series(1, 3)`,
+    `insert into address_end (address_id, valid_until, reason, ended_by)
+      select 1, '2026-01-02Z', 'moved', name from unnest(array['ana', 'erin', 'max']) as name`,
     `insert into price (asset, currency, at, price, source)
       select (select min(key) from asset), 'EUR', now() + n * interval '1 second', 0.9, gen_random_uuid()::text
       from generate_series(1, 3) as n`,
@@ -66,8 +68,8 @@ test('a log that was left alone is as it was sealed; new rows are not sealed yet
   const reported: string[] = []
   const outcome = await sealsCheck(trust).run(books.db, (line) => reported.push(line))
   const rows = Math.max(...trust.published.keys())
-  expect(outcome).toEqual({ findings: [], counted: { seals: 18, rows, 'not sealed yet': 2 } })
-  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 18 seals checked`)
+  expect(outcome).toEqual({ findings: [], counted: { seals: 20, rows, 'not sealed yet': 2 } })
+  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 20 seals checked`)
 })
 
 type Tampering = { table: SealedTableName; id: string; one: string; several: string }
@@ -79,7 +81,8 @@ const updates: Record<SealedTableName, [change: string, found: string]> = {
   mismatch_event: [`approved_by = 'kim'`, 'approved_by is "kim", was "max"'],
   ledger_period_event: [`actor = 'max'`, 'actor is "max", was "erin"'],
   owner: [`created_at = '2020-01-01Z'`, 'created_at is "2020-01-01T00:00:00.000000Z"'],
-  address_book: [`address = '0xeve'`, 'address is "0xeve"'],
+  address_book: [`approved_by = 'kim'`, 'approved_by is "kim", was empty'],
+  address_end: [`ended_by = 'kim'`, 'ended_by is "kim", was "erin"'],
   price: ['price = 0.8', 'price is "0.8", was "0.9"'],
   rule_set: [`rules = '{}'`, 'rules is "{}"'],
   valuation_rule: [`max_age = '3 hours'`, 'max_age is "10800.000000", was "7200.000000"'],

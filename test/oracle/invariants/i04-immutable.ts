@@ -13,6 +13,7 @@ const appended: Readonly<Record<string, string>> = {
   checkpoint: "concat_ws('/', size, signed_by)",
   owner: 'number',
   address_book: 'id',
+  address_end: 'id',
   price: 'id',
   rule_set: 'id',
   valuation_rule: 'id',

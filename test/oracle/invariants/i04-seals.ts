@@ -117,12 +117,18 @@ const queries: Readonly<Record<string, string>> = {
   ),
   owner: of(
     'owner',
-    `${text('number', 'kind', 'id', 'forward_network', 'forward_asset', 'forward_recipient')}, ${time('created_at')}, ${time('added_at')}`,
+    `${text('number', 'kind', 'id', 'forward_network', 'forward_asset', 'forward_recipient')}, ${time('created_at')}, ${time('added_at')},
+      ${text('added_by', 'approved_by')}`,
     'number',
   ),
   address_book: of(
     'address_book',
-    `${text('id', 'network', 'address', 'role', 'owner_kind', 'owner_id')}, ${time('added_at')}`,
+    `${text('id', 'network', 'address', 'role', 'owner_kind', 'owner_id')}, ${time('added_at')}, ${text('added_by', 'approved_by')},
+      ${time('valid_from')}`,
+  ),
+  address_end: of(
+    'address_end',
+    `${text('id', 'address_id')}, ${time('valid_until')}, ${text('reason', 'ended_by', 'approved_by')}, ${time('at')}`,
   ),
   price: of(
     'price',
