@@ -19,6 +19,7 @@ import { untilReached } from '../store/database-errors.ts'
 import { keepValuation } from '../store/ledger/prices.ts'
 import { claimTick, giveBackTick, releaseLeases, ticksGivenBack } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
+import { enterWork } from '../store/worker-lock.ts'
 import { composeCanary } from './canary.ts'
 import { composeConsole } from './console.ts'
 import { prepareDatabase } from './database.ts'
@@ -69,6 +70,8 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const { db, settings } = await prepareDatabase(configured, observer)
   starting.defer(() => db.destroy())
   starting.defer(() => releaseLeases(db, holder).catch(() => undefined))
+  const has = (role: Role) => options.roles.includes(role)
+  if (has('worker')) starting.defer(await enterAsWorker(db, observer))
   const tracing = await composeTracing(settings, { ...options, db })
   starting.defer(() => tracing.stop())
   const queue = await openQueue(settings, observer)
@@ -80,7 +83,6 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const polled = () => polledOf(services.followed().services)
   const waking = { ...observer, db, services: polled, wake: queue.wake }
   const ticks = [...ticksOf(settings, waking), ...canary.ticks]
-  const has = (role: Role) => options.roles.includes(role)
   if (has('worker')) await startWorker(settings, jobs, { ...options, db, queue, services, observer, replay })
   const endSchedule = startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
   starting.defer(endSchedule)
@@ -103,6 +105,10 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
       await running.disposeAsync()
     },
   }
+}
+
+function enterAsWorker(db: Database<Tables>, { serverAwaited }: Observer): Promise<() => Promise<void>> {
+  return untilReached(() => enterWork(db, serverAwaited), serverAwaited)
 }
 
 type WorkerDeps = {

@@ -24,7 +24,8 @@ import type { Tables } from '../store/tables.ts'
 
 /** A migration may rewrite years of bookings. */
 const migrationMaxMs = 3_600_000
-const poolMax = 12
+/** A worker keeps one of them for its lock. */
+const poolMax = 13
 
 /**
  * Waits until the database is reachable. Decimals that the settings leave out are read from the chains.

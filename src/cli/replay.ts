@@ -12,6 +12,7 @@ import {
 } from '../jobs/books/verify-books.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
 import type { RestoredJournal } from '../store/books/restore.ts'
+import { withoutWorkers } from '../store/worker-lock.ts'
 import { actorOf, nameOf } from './actor.ts'
 import { type Context, longQueryMs } from './context.ts'
 import { textOf as textOfOption, wrongUse } from './options.ts'
@@ -64,7 +65,7 @@ function documentOf(verified: BooksVerification) {
   return { ...verified, differences: verified.differences.map(parsed) }
 }
 
-/** Compares before and after. */
+/** Compares before and after. @throws Fault `usage_bad` if a worker of the daemon runs */
 async function restoreCommand(context: Context, options: RebuildOptions): Promise<News> {
   const people = {
     by: actorOf(options.by).name,
@@ -76,16 +77,17 @@ async function restoreCommand(context: Context, options: RebuildOptions): Promis
   const onProgress = (progress: BooksVerificationProgress) => report(lineOf(progress))
   const done = await withRules(
     context,
-    async (deps) => ({
-      before: await verify(context, deps, options),
-      restored: await restoreBooks(deps, {
-        holder: randomUUID(),
-        people,
-        journalsMax: options.limit,
-        onProgress,
-      }),
-      after: await verify(context, deps, options),
-    }),
+    (deps) =>
+      withoutWorkers(deps.db, async () => ({
+        before: await verify(context, deps, options),
+        restored: await restoreBooks(deps, {
+          holder: randomUUID(),
+          people,
+          journalsMax: options.limit,
+          onProgress,
+        }),
+        after: await verify(context, deps, options),
+      })),
     longQueryMs,
   )
   const { before, restored, after } = done

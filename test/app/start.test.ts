@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { startDaemon } from '../../src/app/daemon.ts'
@@ -9,7 +9,10 @@ import { openDatabase } from '../../src/store/database.ts'
 import { untilReached } from '../../src/store/database-errors.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
+import { withoutWorkers } from '../../src/store/worker-lock.ts'
+import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { madeUpNetworks, settingsEnvironment } from '../support/judging-environment.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { makeSecret } from '../support/sign-webhook.ts'
 import { until } from '../support/until.ts'
@@ -78,6 +81,49 @@ test('a worker takes what waited for it as soon as it starts, without a tick of 
   })
   expect(applied).toBe(true)
 })
+
+const restore = 'rebuild --restore --by erin --approved-by max --reason lost'
+
+test('a restore is refused while a worker runs, also after its session was lost; and a worker while it runs', async () => {
+  await using stack = new AsyncDisposableStack()
+  const database = await testDatabase()
+  stack.defer(() => database.drop())
+  const db = openDatabase<Tables>({ url: database.url, poolMax: 2, applicationName: 'test' })
+  stack.defer(() => db.destroy())
+  const environment = settingsEnvironment(database.url, await temporaryFolder(), madeUpNetworks)
+  const settings = settingsFor(database.url, await freePort())
+  const options = { version: 'test', log: pino({ level: 'silent' }) }
+  const daemon = await startDaemon(settings, { ...options, roles: ['worker'] })
+  stack.defer(() => daemon.stop())
+  const refused = await runCommand(restore, environment)
+  expect(refused).toMatchObject({ status: 2, out: '' })
+  expect(refused.err).toMatch(
+    /^depositd: a worker of the daemon runs, .*: \d+\); stop every process of the daemon/,
+  )
+  const session = await lockSession(db)
+  await sql`select pg_terminate_backend(${session})`.execute(db)
+  await until('another session has the lock', async () => {
+    const now = await lockSession(db)
+    return (now !== session && now) || null
+  })
+  expect((await runCommand(restore, environment)).err).toContain('a worker of the daemon runs')
+  await daemon.stop()
+  expect(await runCommand(restore, environment)).toMatchObject({ status: 0 })
+  await withoutWorkers(db, async () => {
+    const starting = startDaemon(settings, { ...options, roles: ['worker', 'scheduler'] })
+    await expect(starting).rejects.toMatchObject({ code: 'remote_failed' })
+    expect((await runCommand(restore, environment)).err).toContain('or another restore')
+    await (await startDaemon(settings, { ...options, roles: ['scheduler'] })).stop()
+  })
+  await (await startDaemon(settings, { ...options, roles: ['worker'] })).stop()
+}, 120_000)
+
+async function lockSession(db: Kysely<Tables>): Promise<number | null> {
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock'
+      and database = (select oid from pg_database where datname = current_database())`.execute(db)
+  return rows[0]?.pid ?? null
+}
 
 function settingsFor(databaseUrl: string, opsPort: number): Settings {
   return parseSettings(
