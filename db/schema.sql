@@ -139,6 +139,23 @@ table public.cosignature (
   size bigint not null,
   witness text not null
 );
+table public.decision (
+  id bigint not null generated as identity,
+  kind text not null,
+  people smallint not null,
+  requested_at timestamp with time zone not null default clock_timestamp(),
+  text text not null,
+  uuid uuid not null
+);
+table public.decision_event (
+  action text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  decision_id bigint not null,
+  id bigint not null generated as identity,
+  person text not null,
+  reason text,
+  signature text
+);
 table public.deposit (
   address text,
   amount numeric(78,0),
@@ -247,6 +264,7 @@ table public.ledger_period_event (
   approved_by text,
   at timestamp with time zone not null default clock_timestamp(),
   cut_at timestamp with time zone,
+  decision_id bigint,
   forced boolean not null default false,
   id bigint not null generated as identity,
   last_journal bigint,
@@ -308,6 +326,7 @@ table public.link_key (
 );
 table public.manual_journal (
   approved_by text not null,
+  decision_id bigint,
   journal_id bigint not null,
   made_by text not null,
   reason text not null
@@ -575,6 +594,16 @@ constraint checkpoint_pkey on checkpoint: PRIMARY KEY (size, signed_by);
 constraint checkpoint_root_check on checkpoint: CHECK ((length(root) = 32));
 constraint checkpoint_size_check on checkpoint: CHECK ((size > 0));
 constraint cosignature_pkey on cosignature: PRIMARY KEY (witness, size);
+constraint decision_event_action_check on decision_event: CHECK ((action = ANY (ARRAY['signed'::text, 'rejected'::text, 'outdated'::text])));
+constraint decision_event_decision_id_action_person_key on decision_event: UNIQUE (decision_id, action, person);
+constraint decision_event_decision_id_fkey on decision_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
+constraint decision_event_person_check on decision_event: CHECK ((person <> ''::text));
+constraint decision_event_pkey on decision_event: PRIMARY KEY (id);
+constraint decision_event_reason_check on decision_event: CHECK ((reason <> ''::text));
+constraint decision_event_signature on decision_event: CHECK (((action = 'signed'::text) = (signature IS NOT NULL)));
+constraint decision_people_check on decision: CHECK ((people = ANY (ARRAY[1, 2])));
+constraint decision_pkey on decision: PRIMARY KEY (id);
+constraint decision_uuid_key on decision: UNIQUE (uuid);
 constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint deposit_identified on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
 constraint deposit_is_number on deposit: CHECK (((amount < 'NaN'::numeric) AND (settlement_amount < 'NaN'::numeric) AND (fee_amount < 'NaN'::numeric)));
@@ -631,6 +660,7 @@ constraint ledger_period_balance_pkey on ledger_period_balance: PRIMARY KEY (eve
 constraint ledger_period_event_action_check on ledger_period_event: CHECK ((action = ANY (ARRAY['soft_closed'::text, 'closed'::text, 'reopened'::text])));
 constraint ledger_period_event_actor_check on ledger_period_event: CHECK ((actor <> ''::text));
 constraint ledger_period_event_approved_by_check on ledger_period_event: CHECK ((approved_by <> ''::text));
+constraint ledger_period_event_decision_id_fkey on ledger_period_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint ledger_period_event_forced_close on ledger_period_event: CHECK (((NOT forced) OR (action = 'closed'::text)));
 constraint ledger_period_event_frozen on ledger_period_event: CHECK (((action = 'closed'::text) = (sha256 IS NOT NULL)));
 constraint ledger_period_event_period_check on ledger_period_event: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
@@ -671,6 +701,7 @@ constraint leg_search_tries_check on leg_search: CHECK ((tries >= 0));
 constraint link_key_group_id_fkey on link_key: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint link_key_pkey on link_key: PRIMARY KEY (key);
 constraint manual_journal_check on manual_journal: CHECK ((((length(approved_by) >= 1) AND (length(approved_by) <= 100)) AND (lower(approved_by) <> lower(made_by))));
+constraint manual_journal_decision_id_fkey on manual_journal: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint manual_journal_journal_id_fkey on manual_journal: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
 constraint manual_journal_made_by_check on manual_journal: CHECK (((length(made_by) >= 1) AND (length(made_by) <= 100)));
 constraint manual_journal_pkey on manual_journal: PRIMARY KEY (journal_id);
@@ -862,6 +893,10 @@ CREATE UNIQUE INDEX chain_watch_network_address_key ON public.chain_watch USING 
 CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network, number);
 CREATE UNIQUE INDEX checkpoint_pkey ON public.checkpoint USING btree (size, signed_by);
 CREATE UNIQUE INDEX cosignature_pkey ON public.cosignature USING btree (witness, size);
+CREATE UNIQUE INDEX decision_event_decision_id_action_person_key ON public.decision_event USING btree (decision_id, action, person);
+CREATE UNIQUE INDEX decision_event_pkey ON public.decision_event USING btree (id);
+CREATE UNIQUE INDEX decision_pkey ON public.decision USING btree (id);
+CREATE UNIQUE INDEX decision_uuid_key ON public.decision USING btree (uuid);
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
@@ -1108,6 +1143,38 @@ view accounting.daily_totals as
      LEFT JOIN deposit d ON ((d.id = t.deposit_id)))
   GROUP BY t.day, d.service, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
  HAVING ((sum(t.deposits) <> 0) OR (sum(t.settlements) <> 0) OR (sum(t.came_in) <> (0)::numeric) OR (sum(t.settled) <> (0)::numeric) OR (sum(t.otherwise) <> (0)::numeric));
+view accounting.decisions as
+ SELECT d.id,
+    d.kind,
+        CASE
+            WHEN (ended.action IS NOT NULL) THEN ended.action
+            WHEN (signed.people >= d.people) THEN 'done'::text
+            ELSE 'waiting'::text
+        END AS state,
+    d.people,
+    signed.requested_by,
+    d.requested_at,
+    signed.approved_by,
+    COALESCE(ended.at, signed.last_at) AS decided_at,
+    ended.reason,
+    d.text
+   FROM ((decision d
+     LEFT JOIN LATERAL ( SELECT count(*) AS people,
+            max(signature.person) FILTER (WHERE (signature.place = 1)) AS requested_by,
+            max(signature.person) FILTER (WHERE (signature.place = 2)) AS approved_by,
+            max(signature.at) FILTER (WHERE (signature.place = d.people)) AS last_at
+           FROM ( SELECT decision_event.person,
+                    decision_event.at,
+                    row_number() OVER (ORDER BY decision_event.id) AS place
+                   FROM decision_event
+                  WHERE ((decision_event.decision_id = d.id) AND (decision_event.action = 'signed'::text))) signature) signed ON (true))
+     LEFT JOIN LATERAL ( SELECT decision_event.action,
+            decision_event.at,
+            decision_event.reason
+           FROM decision_event
+          WHERE ((decision_event.decision_id = d.id) AND (decision_event.action <> 'signed'::text))
+          ORDER BY decision_event.id
+         LIMIT 1) ended ON (true));
 view accounting.deposits as
  SELECT id,
     service,
@@ -1281,6 +1348,7 @@ view accounting.manual_journals as
     m.reason,
     m.made_by,
     m.approved_by,
+    m.decision_id,
     j.deposit_id,
     changed.at AS changed_at,
     j.reverses,
@@ -1461,6 +1529,7 @@ view accounting.period_history as
     at,
     actor,
     approved_by,
+    decision_id,
     reason,
     forced,
     severe_open,
@@ -1489,6 +1558,7 @@ view accounting.periods as
             ledger_period_event.period,
             ledger_period_event.action,
             ledger_period_event.at,
+            ledger_period_event.decision_id,
             ledger_period_event.actor,
             ledger_period_event.approved_by,
             ledger_period_event.reason,
@@ -2377,7 +2447,7 @@ begin
   if change = 'closed' and severe > 0 and not force then
     raise 'severe mismatches up to the end of % are open: %', month, severe
       using errcode = 'DP001', hint = 'resolve those that "bin/depositd mismatches list --severity severe" shows, '
-        'or close the month anyway with --force, --reason and --approved-by';
+        'or close the month anyway with --force, --reason and a second person';
   end if;
 end
 $function$
@@ -2949,6 +3019,19 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.refuse_unsigned()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage') then
+    return new;
+  end if;
+  raise exception '%: only the owner of the database may decide without signatures', tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.severe_mismatches_until(of_period date)
  RETURNS integer
  LANGUAGE sql
@@ -2966,6 +3049,8 @@ CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chai
 CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER checkpoint_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.checkpoint FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER cosignature_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.cosignature FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER decision_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decision FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER decision_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decision_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.disposal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_late AFTER INSERT ON public.disposal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
 CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION hold_observation();
@@ -2980,6 +3065,7 @@ CREATE TRIGGER ledger_period_balance_late AFTER INSERT ON public.ledger_period_b
 CREATE TRIGGER ledger_period_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_period_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_period_event_fresh BEFORE INSERT ON public.ledger_period_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_old_snapshot();
 CREATE TRIGGER ledger_period_event_held BEFORE INSERT ON public.ledger_period_event FOR EACH ROW EXECUTE FUNCTION hold_period_event();
+CREATE TRIGGER ledger_period_event_signed BEFORE INSERT ON public.ledger_period_event FOR EACH ROW WHEN ((new.decision_id IS NULL)) EXECUTE FUNCTION refuse_unsigned();
 CREATE TRIGGER ledger_snapshot_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_snapshot FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_snapshot_day_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_snapshot_day FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfer_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transfer FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2988,6 +3074,7 @@ CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer REFER
 CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer_default REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_transfer();
 CREATE TRIGGER manual_journal_about AFTER INSERT ON public.manual_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_manual_reason();
 CREATE TRIGGER manual_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.manual_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER manual_journal_signed BEFORE INSERT ON public.manual_journal FOR EACH ROW WHEN ((new.decision_id IS NULL)) EXECUTE FUNCTION refuse_unsigned();
 CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER owner_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.owner FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.price FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3014,6 +3101,8 @@ grant delete, insert, select, update on public.leg_search to depositd_daemon;
 grant delete, insert, select, update on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant delete, insert, select, update on public.value_lot to depositd_daemon;
+grant insert on public.ledger_period_balance to depositd_decider;
+grant insert on public.manual_journal to depositd_decider;
 grant insert, select on public.address_book to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
 grant insert, select on public.chain_transfer to depositd_daemon;
@@ -3022,9 +3111,7 @@ grant insert, select on public.cosignature to depositd_daemon;
 grant insert, select on public.disposal to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
-grant insert, select on public.ledger_period_balance to depositd_daemon;
 grant insert, select on public.ledger_transfer to depositd_daemon;
-grant insert, select on public.manual_journal to depositd_daemon;
 grant insert, select on public.mismatch_event to depositd_daemon;
 grant insert, select on public.owner to depositd_daemon;
 grant insert, select on public.seal to depositd_daemon;
@@ -3069,6 +3156,9 @@ grant select on accounting.coverage_gaps to depositd_daemon;
 grant select on accounting.daily_totals to depositd_accountant;
 grant select on accounting.daily_totals to depositd_backup;
 grant select on accounting.daily_totals to depositd_daemon;
+grant select on accounting.decisions to depositd_accountant;
+grant select on accounting.decisions to depositd_backup;
+grant select on accounting.decisions to depositd_daemon;
 grant select on accounting.deposits to depositd_accountant;
 grant select on accounting.deposits to depositd_backup;
 grant select on accounting.deposits to depositd_daemon;
@@ -3174,6 +3264,12 @@ grant select on public.checkpoint to depositd_accountant;
 grant select on public.checkpoint to depositd_backup;
 grant select on public.cosignature to depositd_accountant;
 grant select on public.cosignature to depositd_backup;
+grant select on public.decision to depositd_accountant;
+grant select on public.decision to depositd_backup;
+grant select on public.decision to depositd_daemon;
+grant select on public.decision_event to depositd_accountant;
+grant select on public.decision_event to depositd_backup;
+grant select on public.decision_event to depositd_daemon;
 grant select on public.deposit to depositd_backup;
 grant select on public.deposit_report to depositd_backup;
 grant select on public.deposit_report to depositd_daemon;
@@ -3200,6 +3296,7 @@ grant select on public.ledger_period to depositd_backup;
 grant select on public.ledger_period to depositd_daemon;
 grant select on public.ledger_period_balance to depositd_accountant;
 grant select on public.ledger_period_balance to depositd_backup;
+grant select on public.ledger_period_balance to depositd_daemon;
 grant select on public.ledger_period_event to depositd_accountant;
 grant select on public.ledger_period_event to depositd_backup;
 grant select on public.ledger_period_event to depositd_daemon;
@@ -3221,6 +3318,7 @@ grant select on public.leg_search to depositd_backup;
 grant select on public.link_key to depositd_backup;
 grant select on public.manual_journal to depositd_accountant;
 grant select on public.manual_journal to depositd_backup;
+grant select on public.manual_journal to depositd_daemon;
 grant select on public.mismatch to depositd_backup;
 grant select on public.mismatch_event to depositd_backup;
 grant select on public.mismatch_event_pending to depositd_backup;
@@ -3272,7 +3370,7 @@ comment on column acquired_by of view accounting.disposals is 'Journal that acqu
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did. Names are not authenticated.';
-comment on column actor of view accounting.period_history is 'The person who did it. Names are not authenticated.';
+comment on column actor of view accounting.period_history is 'The person who did it.';
 comment on column added_at of view accounting.address_book is 'When the entry was stored.';
 comment on column added_by of view accounting.address_book is 'Person who added it, or depositd if a program of depositd did.';
 comment on column address of view accounting.address_book is 'Deposit address, or recipient of forwards.';
@@ -3311,10 +3409,11 @@ comment on column amount_base of view accounting.value_at_risk is 'Losses, in ba
 comment on column amount_base of view accounting.valued_entries is 'In base units.';
 comment on column amount_base of view accounting.withdrawals is 'What leaves the balance, in base units.';
 comment on column approved_by of view accounting.address_book is 'Second person, who approved it; empty if the settings required none.';
+comment on column approved_by of view accounting.decisions is 'The second person; empty if there is none.';
 comment on column approved_by of view accounting.manual_journals is 'The person who agreed; never the one who booked it.';
 comment on column approved_by of view accounting.mismatch_history is 'The second person; empty if none was required.';
-comment on column approved_by of view accounting.period_history is 'The second person; empty if none was named.';
-comment on column approved_by of view accounting.periods is 'The second person; empty if none was named.';
+comment on column approved_by of view accounting.period_history is 'The second person; empty if there was none.';
+comment on column approved_by of view accounting.periods is 'The second person; empty if there was none.';
 comment on column arriving of view accounting.wallet_balances is 'Credits of open deposits that are not proved yet, in units of the asset.';
 comment on column asset of view accounting.balances is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.daily_totals is 'Asset paid: network/contract, network/mint or network/native.';
@@ -3385,7 +3484,7 @@ comment on column class of view accounting.accounts is 'assets, liabilities, equ
 comment on column cleared_at of view accounting.mismatches is 'When the evidence stopped supporting it; empty until then.';
 comment on column cleared_how of view accounting.mismatches is 'evidence: the evidence changed; person: a person decided.';
 comment on column closed_at of view accounting.periods is 'When it was closed, or soft-closed; empty while it is open, and of months before the first that was closed.';
-comment on column closed_by of view accounting.periods is 'The person who closed it. Names are not authenticated.';
+comment on column closed_by of view accounting.periods is 'The person who closed it.';
 comment on column closing of view accounting.period_balances is 'Which close of the month it was, counted from 1.';
 comment on column code of view accounting.accounts is 'Code of the account in other books, if the settings give one.';
 comment on column completeness of view accounting.scorecard is 'steps_reported divided by steps_known: 1 if no webhook is missing.';
@@ -3406,6 +3505,9 @@ comment on column day of view accounting.daily_totals is 'Day, in UTC, on which 
 comment on column debit of view accounting.period_balances is 'Total debits, in units of the asset.';
 comment on column debit of view accounting.valuation is 'Account that is debited.';
 comment on column debit_base of view accounting.period_balances is 'Total debits, in base units.';
+comment on column decided_at of view accounting.decisions is 'When it was done, or ended otherwise; empty while it waits.';
+comment on column decision_id of view accounting.manual_journals is 'The signed decision; empty if it was booked without signatures.';
+comment on column decision_id of view accounting.period_history is 'The signed decision; empty if it was done without signatures.';
 comment on column delivered of view accounting.conversion is 'The amount after conversion, in units of the asset: delivered, fee and tolerated difference.';
 comment on column delivered of view accounting.scorecard is 'Delivered for them, in units of the asset delivered.';
 comment on column delivered_asset of view accounting.conversion is 'Asset delivered; empty if there is more than one.';
@@ -3468,6 +3570,7 @@ comment on column from_height of view accounting.coverage is 'First block or slo
 comment on column from_height of view accounting.coverage_gaps is 'First block or slot of the range.';
 comment on column gain of view accounting.disposals is 'proceeds less cost; negative if it is a loss.';
 comment on column height of view accounting.tie_out is 'Final block or slot at which the balance was last proved; empty if it never was.';
+comment on column id of view accounting.decisions is 'Number of the decision.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
 comment on column id of view accounting.journal is 'Number of the journal.';
 comment on column id of view accounting.mismatches is 'Number of the mismatch.';
@@ -3487,6 +3590,7 @@ comment on column journal_id of view accounting.valued_entries is 'Journal that 
 comment on column journal_id of view accounting.withdrawals is 'The journal that books it; empty until it is proved.';
 comment on column journals of view accounting.periods is 'The number of journals in its books.';
 comment on column kind of view accounting.conversion is 'settlement or reversal.';
+comment on column kind of view accounting.decisions is 'What is decided: person, journal, reversal, close or reopen.';
 comment on column kind of view accounting.entries is 'Kind of the journal.';
 comment on column kind of view accounting.journal is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual, opening or reversal.';
 comment on column kind of view accounting.late_items is 'Kind of the journal.';
@@ -3565,6 +3669,7 @@ comment on column paid_price_at of view accounting.conversion is 'The time of th
 comment on column paid_price_source of view accounting.conversion is 'Source of that price.';
 comment on column paid_value of view accounting.conversion is 'paid times its price, exact.';
 comment on column part of view accounting.disposals is 'Number of the part inside its journal.';
+comment on column people of view accounting.decisions is 'How many people must sign it.';
 comment on column period of view accounting.disposals is 'First day of the month of the books in which the journal is.';
 comment on column period of view accounting.entries is 'First day of the month of the books in which it is.';
 comment on column period of view accounting.journal is 'First day of the month of the books in which it is.';
@@ -3587,6 +3692,7 @@ comment on column price_source of view accounting.valuation is 'Where the price 
 comment on column price_source of view accounting.valued_entries is 'Source of the price.';
 comment on column proceeds of view accounting.disposals is 'What they were worth when they were given away.';
 comment on column read_at of view accounting.wallet_balances is 'When the balance was read.';
+comment on column reason of view accounting.decisions is 'Why it was rejected.';
 comment on column reason of view accounting.manual_journals is 'Why it was booked.';
 comment on column reason of view accounting.mismatches is 'Why it was resolved.';
 comment on column reason of view accounting.period_history is 'The reason; empty if none was given.';
@@ -3602,6 +3708,8 @@ comment on column recorded_at of view accounting.late_items is 'When it was writ
 comment on column recorded_at of view accounting.manual_journals is 'When it was written.';
 comment on column recorded_at of view accounting.valuation is 'When it was written.';
 comment on column reopened of view accounting.periods is 'How often it was opened again.';
+comment on column requested_at of view accounting.decisions is 'When it was requested.';
+comment on column requested_by of view accounting.decisions is 'The person who requested it.';
 comment on column resolved_at of view accounting.mismatches is 'When a person resolved it; empty once new evidence or a person opened it again.';
 comment on column resolved_by of view accounting.mismatches is 'The person who resolved it.';
 comment on column reversed_by of view accounting.manual_journals is 'The journal that takes this one back.';
@@ -3666,6 +3774,7 @@ comment on column size of view accounting.checkpoints is 'Number of sealed rows,
 comment on column snoozed_until of view accounting.mismatches is 'When it is to be looked at again.';
 comment on column source of view accounting.prices is 'Its source, from the file.';
 comment on column stands of view accounting.period_balances is 'False if the month was reopened afterwards.';
+comment on column state of view accounting.decisions is 'waiting for a second person, done, rejected, or outdated: what it rests on has changed since.';
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
 comment on column state of view accounting.in_transit_age is 'State of the deposit, as the evidence stands now.';
 comment on column state of view accounting.open_conversions is 'State of the deposit, as the evidence stands now.';
@@ -3676,6 +3785,7 @@ comment on column status of view accounting.withdrawals is 'What the service sta
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
 comment on column steps_reported of view accounting.scorecard is 'How many of these a webhook reported.';
 comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID, network/NAME or balance/NETWORK/ADDRESS/ASSET.';
+comment on column text of view accounting.decisions is 'What was signed, as JSON: the change, its grounds, and what it books.';
 comment on column text of view accounting.mismatch_history is 'The comment, or the reason.';
 comment on column to_height of view accounting.coverage is 'Block or slot up to which the network was read as final.';
 comment on column to_height of view accounting.coverage_gaps is 'Last block or slot of the range.';
@@ -3715,6 +3825,7 @@ comment on view accounting.conversion is 'One row per journal that settles a pay
 comment on view accounting.coverage is 'One row per watched address: the heights to be read for it, and how many of them were not read.';
 comment on view accounting.coverage_gaps is 'Block ranges that were not read for some watched addresses. They are read again automatically.';
 comment on view accounting.daily_totals is 'One row per day, owner and asset: amounts received, and amounts that left transit. A reversal counts against the day of the reversed event.';
+comment on view accounting.decisions is 'One row per decision that people signed or were to sign. "ledger verify" checks the signatures.';
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
 comment on view accounting.disposals is 'Own funds that were given away, one row per part that was acquired at once. A reversal is negative.';
 comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';

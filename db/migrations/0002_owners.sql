@@ -1,4 +1,4 @@
--- Assets, their prices, and the owners whose addresses are watched.
+-- Assets, their prices, the owners whose addresses are watched, and what people decide.
 
 -- Accountants read this schema. Its names are stable; the tables behind them are not.
 create schema accounting;
@@ -208,3 +208,80 @@ create table canary_webhook (
   sent_at timestamptz not null default now(),
   received_at timestamptz
 );
+
+-- What people decide. The text is what they sign: what is to be done, on which grounds, and what it books. People and their
+-- keys have no table: they are read from the decisions about them, as far as the signatures are valid.
+create table decision (
+  id bigint generated always as identity primary key,
+  -- The text has it too, so that nothing that was signed can be done twice.
+  uuid uuid not null unique,
+  kind text not null,
+  -- How many must sign it.
+  people smallint not null check (people in (1, 2)),
+  text text not null,
+  requested_at timestamptz not null default clock_timestamp()
+);
+
+create table decision_event (
+  id bigint generated always as identity primary key,
+  decision_id bigint not null references decision,
+  -- An outdated decision rests on what has changed since it was requested.
+  action text not null check (action in ('signed', 'rejected', 'outdated')),
+  person text not null check (person <> ''),
+  -- A line of a signed note, https://c2sp.org/signed-note.
+  signature text,
+  reason text check (reason <> ''),
+  at timestamptz not null default clock_timestamp(),
+  constraint decision_event_signature check ((action = 'signed') = (signature is not null)),
+  unique (decision_id, action, person)
+);
+
+create trigger decision_append_only before update or delete or truncate on decision
+  for each statement execute function refuse_change();
+create trigger decision_event_append_only before update or delete or truncate on decision_event
+  for each statement execute function refuse_change();
+
+-- Without signatures, only the owner of the database may decide: a way out if the keys are lost.
+create function refuse_unsigned() returns trigger language plpgsql as $$
+begin
+  if pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage') then
+    return new;
+  end if;
+  raise exception '%: only the owner of the database may decide without signatures', tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$$;
+
+create view accounting.decisions as
+  select d.id, d.kind,
+    case
+      when ended.action is not null then ended.action
+      when signed.people >= d.people then 'done'
+      else 'waiting'
+    end as state,
+    d.people, signed.requested_by, d.requested_at, signed.approved_by,
+    coalesce(ended.at, signed.last_at) as decided_at, ended.reason, d.text
+  from decision d
+    left join lateral (
+      select count(*) as people, max(person) filter (where place = 1) as requested_by,
+        max(person) filter (where place = 2) as approved_by, max(at) filter (where place = d.people) as last_at
+      from (
+        select person, at, row_number() over (order by id) as place
+        from decision_event where decision_id = d.id and action = 'signed'
+      ) as signature
+    ) as signed on true
+    left join lateral (
+      select action, at, reason from decision_event where decision_id = d.id and action <> 'signed' order by id limit 1
+    ) as ended on true;
+
+comment on view accounting.decisions is 'One row per decision that people signed or were to sign. "ledger verify" checks the signatures.';
+comment on column accounting.decisions.id is 'Number of the decision.';
+comment on column accounting.decisions.kind is 'What is decided: person, journal, reversal, close or reopen.';
+comment on column accounting.decisions.state is 'waiting for a second person, done, rejected, or outdated: what it rests on has changed since.';
+comment on column accounting.decisions.people is 'How many people must sign it.';
+comment on column accounting.decisions.requested_by is 'The person who requested it.';
+comment on column accounting.decisions.requested_at is 'When it was requested.';
+comment on column accounting.decisions.approved_by is 'The second person; empty if there is none.';
+comment on column accounting.decisions.decided_at is 'When it was done, or ended otherwise; empty while it waits.';
+comment on column accounting.decisions.reason is 'Why it was rejected.';
+comment on column accounting.decisions.text is 'What was signed, as JSON: the change, its grounds, and what it books.';

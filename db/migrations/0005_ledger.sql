@@ -153,6 +153,8 @@ $$;
 -- Why people booked a journal, by whom, and who approved it: by hand, or with a restore of the books.
 create table manual_journal (
   journal_id bigint primary key references ledger_journal,
+  -- Empty if it was booked without signatures, by the owner of the database.
+  decision_id bigint references decision,
   reason text not null check (length(reason) between 1 and 1000),
   made_by text not null check (length(made_by) between 1 and 100),
   approved_by text not null check (length(approved_by) between 1 and 100 and lower(approved_by) <> lower(made_by))
@@ -160,6 +162,8 @@ create table manual_journal (
 
 create trigger manual_journal_append_only before update or delete or truncate on manual_journal
   for each statement execute function refuse_change();
+create trigger manual_journal_signed before insert on manual_journal
+  for each row when (new.decision_id is null) execute function refuse_unsigned();
 
 -- The codes and names of accounts in other books, as the settings give them; the first pattern that fits applies. A copy of
 -- the settings, replaced whenever they change.

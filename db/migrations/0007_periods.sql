@@ -9,7 +9,8 @@ create table ledger_period_event (
   period date not null check (period = date_trunc('month', period::timestamp)),
   action text not null check (action in ('soft_closed', 'closed', 'reopened')),
   at timestamptz not null default clock_timestamp(),
-  -- The name that the person gave; it proves nothing.
+  -- Empty if it was changed without signatures, by the owner of the database.
+  decision_id bigint references decision,
   actor text not null check (actor <> ''),
   approved_by text check (approved_by <> ''),
   reason text check (reason <> ''),
@@ -48,6 +49,8 @@ create trigger ledger_period_event_append_only before update or delete or trunca
   for each statement execute function refuse_change();
 create trigger ledger_period_balance_append_only before update or delete or truncate on ledger_period_balance
   for each statement execute function refuse_change();
+create trigger ledger_period_event_signed before insert on ledger_period_event
+  for each row when (new.decision_id is null) execute function refuse_unsigned();
 create trigger ledger_period_event_fresh before insert on ledger_period_event
   for each statement execute function refuse_old_snapshot();
 
@@ -111,7 +114,7 @@ begin
   if change = 'closed' and severe > 0 and not force then
     raise 'severe mismatches up to the end of % are open: %', month, severe
       using errcode = 'DP001', hint = 'resolve those that "bin/depositd mismatches list --severity severe" shows, '
-        'or close the month anyway with --force, --reason and --approved-by';
+        'or close the month anyway with --force, --reason and a second person';
   end if;
 end
 $$;
@@ -170,8 +173,8 @@ comment on column accounting.periods.state is 'open; soft_closed: only adjustmen
 comment on column accounting.periods.journals is 'The number of journals in its books.';
 comment on column accounting.periods.late_journals is 'How many of them are late, of an earlier month: accounting.late_items.';
 comment on column accounting.periods.closed_at is 'When it was closed, or soft-closed; empty while it is open, and of months before the first that was closed.';
-comment on column accounting.periods.closed_by is 'The person who closed it. Names are not authenticated.';
-comment on column accounting.periods.approved_by is 'The second person; empty if none was named.';
+comment on column accounting.periods.closed_by is 'The person who closed it.';
+comment on column accounting.periods.approved_by is 'The second person; empty if there was none.';
 comment on column accounting.periods.reason is 'The reason; empty if none was given.';
 comment on column accounting.periods.forced is 'Whether it was closed while severe mismatches were open.';
 comment on column accounting.periods.severe_open is 'How many severe mismatches up to the end of the month were open when it was closed.';
@@ -179,7 +182,7 @@ comment on column accounting.periods.sha256 is 'SHA-256 of the trial balance tha
 comment on column accounting.periods.reopened is 'How often it was opened again.';
 
 create view accounting.period_history as
-  select id, period, action, at, actor, approved_by, reason, forced, severe_open, last_journal, sha256
+  select id, period, action, at, actor, approved_by, decision_id, reason, forced, severe_open, last_journal, sha256
   from ledger_period_event;
 
 comment on view accounting.period_history is 'Closes and reopenings of months, with person and reason. Append-only.';
@@ -187,8 +190,9 @@ comment on column accounting.period_history.id is 'Number of the line.';
 comment on column accounting.period_history.period is 'First day of the month.';
 comment on column accounting.period_history.action is 'soft_closed, closed or reopened.';
 comment on column accounting.period_history.at is 'When it was done.';
-comment on column accounting.period_history.actor is 'The person who did it. Names are not authenticated.';
-comment on column accounting.period_history.approved_by is 'The second person; empty if none was named.';
+comment on column accounting.period_history.actor is 'The person who did it.';
+comment on column accounting.period_history.approved_by is 'The second person; empty if there was none.';
+comment on column accounting.period_history.decision_id is 'The signed decision; empty if it was done without signatures.';
 comment on column accounting.period_history.reason is 'The reason; empty if none was given.';
 comment on column accounting.period_history.forced is 'Whether it was closed while severe mismatches were open.';
 comment on column accounting.period_history.severe_open is 'How many severe mismatches up to the end of the month were open.';

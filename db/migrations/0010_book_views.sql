@@ -71,7 +71,7 @@ comment on column accounting.accounts.code is 'Code of the account in other book
 comment on column accounting.accounts.name is 'Name of the account in other books, if the settings give one.';
 
 create view accounting.manual_journals as
-  select j.id as journal_id, j.posting_key, j.kind, m.reason, m.made_by, m.approved_by, j.deposit_id, changed.at as changed_at,
+  select j.id as journal_id, j.posting_key, j.kind, m.reason, m.made_by, m.approved_by, m.decision_id, j.deposit_id, changed.at as changed_at,
     j.reverses, r.id as reversed_by, j.event_at, j.recorded_at, j.period
   from manual_journal m
     join ledger_journal j on j.id = m.journal_id
@@ -93,6 +93,7 @@ comment on column accounting.manual_journals.kind is 'manual, opening or reversa
 comment on column accounting.manual_journals.reason is 'Why it was booked.';
 comment on column accounting.manual_journals.made_by is 'The person who booked it.';
 comment on column accounting.manual_journals.approved_by is 'The person who agreed; never the one who booked it.';
+comment on column accounting.manual_journals.decision_id is 'The signed decision; empty if it was booked without signatures.';
 comment on column accounting.manual_journals.deposit_id is 'The deposit that it names; empty if there is none.';
 comment on column accounting.manual_journals.changed_at is 'When that deposit first changed afterwards: a journal from evidence, or a mismatch that opened or was cleared. Empty if it did not, or if the journal is reversed.';
 comment on column accounting.manual_journals.reverses is 'The journal that this one takes back.';

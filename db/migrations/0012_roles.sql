@@ -1,18 +1,20 @@
 -- Who may do what. The daemon works as depositd_daemon, which adds to the books and never changes them; it may log in as a
 -- user that owns nothing and is a member of that role. People and tools that only read are members of depositd_accountant.
+-- depositd_decider also writes what people signed: only the code that checks the signatures works as it.
 -- depositd_backup reads everything, for copies: pg_read_all_data would do, but only a superuser may grant it, and it reads
 -- every database of the server. Roles belong to the whole server, so that another database may have made them already.
 do $$
 declare
   role text;
 begin
-  foreach role in array array['depositd_daemon', 'depositd_accountant', 'depositd_backup'] loop
+  foreach role in array array['depositd_daemon', 'depositd_decider', 'depositd_accountant', 'depositd_backup'] loop
     begin
       execute format('create role %I nologin', role);
     exception when duplicate_object or unique_violation then null;
     end;
   end loop;
-  execute format('grant depositd_daemon to %I', current_user);
+  grant depositd_daemon to depositd_decider;
+  execute format('grant depositd_daemon, depositd_decider to %I', current_user);
 end
 $$;
 
@@ -46,16 +48,23 @@ grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match 
 
 -- The daemon: the books. It does not choose the numbers and times of journals, nor when and after which journal a month is
 -- closed.
-grant select, insert on ledger_account, ledger_transfer, manual_journal, ledger_period_balance, seal,
+grant select, insert on ledger_account, ledger_transfer, seal,
   seal_node, checkpoint, cosignature to depositd_daemon;
-grant select on ledger_journal, ledger_period, ledger_period_event, ledger_snapshot_day, ledger_snapshot, ledger_last_cut,
+grant select on decision, decision_event, manual_journal, ledger_journal, ledger_period, ledger_period_event,
+  ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_last_cut,
   account_label, ledger_entry, ledger_balance, ledger_transit, ledger_tie to depositd_daemon;
 grant insert (posting_key, kind, deposit_id, transfer, reverses, event_at, period) on ledger_journal to depositd_daemon;
-grant insert (period, action, actor, approved_by, reason, forced, sha256) on ledger_period_event to depositd_daemon;
 revoke execute on function make_ledger_partitions, make_ledger_snapshot, ledger_cut, keep_account_labels, ledger_turnover,
   guard_ledger_transfers, hold_period_event from public;
 grant execute on function make_ledger_partitions, make_ledger_snapshot, ledger_cut, keep_account_labels, ledger_turnover
   to depositd_daemon;
+
+-- What people decide.
+grant insert (uuid, kind, people, text) on decision to depositd_decider;
+grant insert (decision_id, action, person, signature, reason) on decision_event to depositd_decider;
+grant insert on manual_journal, ledger_period_balance to depositd_decider;
+grant insert (period, action, actor, approved_by, decision_id, reason, forced, sha256) on ledger_period_event
+  to depositd_decider;
 
 grant select, insert on valued_line, disposal to depositd_daemon;
 grant select on valued_journal to depositd_daemon;
@@ -63,8 +72,9 @@ grant insert (journal_id, close_id, kind, event_at, period, rule_id, currency, p
 grant select, insert, update, delete on value_lot to depositd_daemon;
 
 grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
-  mismatch_event_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq, ledger_period_event_id_seq,
+  mismatch_event_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq,
   price_id_seq, rule_set_id_seq, valuation_rule_id_seq, valued_journal_id_seq to depositd_daemon;
+grant usage on sequence decision_id_seq, decision_event_id_seq, ledger_period_event_id_seq to depositd_decider;
 
 -- Accountants: the schema made for them; and the books, which `ledger export`, `ledger checkpoints export` and `ledger verify`
 -- read, with no more of deposits, owners and balances than these need. A cut of the books makes writers wait, so only the
@@ -74,7 +84,8 @@ revoke execute on function accounting.scorecard_between, accounting.in_transit_a
   accounting.trial_balance_of, accounting.statement from public;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
-grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, seal, seal_node,
+grant select on decision, decision_event, ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal,
+  asset, seal, seal_node,
   checkpoint, cosignature, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
   account_label, price, valuation_rule, active_valuation, valued_journal, valued_line, disposal, value_lot
   to depositd_accountant;

@@ -6,8 +6,10 @@ import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault } from '../core/errors.ts'
 import { roles } from '../health.ts'
 import { transfersPath } from '../intake/server.ts'
+import { addFirstPerson } from '../jobs/people/procedures.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from '../jobs/provision.ts'
 import type { SecretRedactor } from '../log/hide-secrets.ts'
+import { signerOf } from '../people/decision.ts'
 import { connectOwners } from '../provider/owners-client.ts'
 import { type Chains, type OnPart, timed } from '../sandbox/chains.ts'
 import { demoOwners, startDemoService, startTraffic, type TrafficTarget } from '../sandbox/demo.ts'
@@ -16,7 +18,7 @@ import { databases, startGround } from '../sandbox/ground.ts'
 import type { PostgresServer } from '../sandbox/postgres.ts'
 import { sandboxSecrets } from '../sandbox/sandbox-service.ts'
 import { writeServiceFiles } from '../sandbox/service-files.ts'
-import { writeSettings } from '../sandbox/settings-files.ts'
+import { firstSigner, writeSettings } from '../sandbox/settings-files.ts'
 import { liquidityAddresses } from '../service/keyring/keyring.ts'
 import type { DepositService } from '../service/service.ts'
 import { type Database, openDatabase } from '../store/database.ts'
@@ -60,6 +62,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     applicationName: 'depositd screen',
   })
   starting.defer(() => db.destroy())
+  await addFirstPerson(db, signerOf(firstSigner(options.folder)))
   const targets = await provision(settings, { db, networks: settings.networks })
   const traffic = startTraffic({
     networks: chains.networks,

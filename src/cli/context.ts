@@ -97,7 +97,14 @@ function explainFailure(error: unknown, url: string): never {
   if (isDenied(error)) {
     const login = decodeURIComponent(new URL(url).username)
     const faults = [`DATABASE_URL: ${message}; ${login} lacks the right`]
-    throw new Fault('settings_bad', { faults, fix: "use the daemon's DATABASE_URL" }, { cause: error })
+    throw new Fault(
+      'settings_bad',
+      {
+        faults,
+        fix: "use the daemon's DATABASE_URL; for decisions, set DECISIONS_DATABASE_URL to a member of depositd_decider",
+      },
+      { cause: error },
+    )
   }
   if (schemaLacks.test(code)) {
     const problem = `${message}: it does not exist yet, or has another version`

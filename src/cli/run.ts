@@ -9,6 +9,7 @@ import { limited, listed } from './lists.ts'
 import { describeMismatches } from './mismatches/commands.ts'
 import { describeOnboard } from './onboard/commands.ts'
 import { type Act, actorCommand, choice, ofService, ranged, subcommand, timeOption } from './options.ts'
+import { describePeople } from './people/commands.ts'
 import type { News } from './print.ts'
 import { version } from './process.ts'
 import { exitStatus, reportError, wantsJson } from './report-error.ts'
@@ -60,6 +61,7 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
   describeDeposits(program, act)
   describeMismatches(program, act)
   describeLedger(program, act)
+  describePeople(program, act)
   describeWitness(program, act)
   describePolicy(program, act)
   describeReapplication(program, act)

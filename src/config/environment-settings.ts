@@ -1,4 +1,4 @@
-import { type NoteSigner, readSigningKey } from '../ledger/checkpoint.ts'
+import { type NoteSigner, readSigningKey, readVerifierKey } from '../ledger/checkpoint.ts'
 import type { EnvironmentReader } from './environment.ts'
 
 export type StorageUrls = { databaseUrl: string; queueUrl: string }
@@ -171,15 +171,38 @@ function tokenFaults(token: string): string[] {
   return isShort ? [`OPS_TOKEN must have at least ${tokenLengthMin} characters, or it could be guessed`] : []
 }
 
-/** The key that signs checkpoints of the log. */
-export type LedgerKey = { text: string; signer: NoteSigner }
+/** `text` is secret. */
+export type SigningKey = { text: string; signer: NoteSigner }
 
-export function readLedgerKey(reader: EnvironmentReader): LedgerKey | null {
-  const text = reader.optional('LEDGER_KEY') ?? ''
+/** The key that signs checkpoints of the log; null if they are not signed. */
+export function readLedgerKey(reader: EnvironmentReader): SigningKey | null {
+  return readKey(reader, 'LEDGER_KEY', 'bin/depositd ledger key create')
+}
+
+/** For the commands with which people decide. */
+export type PeopleSettings = {
+  signingKey: SigningKey | null
+  /** The public key with which the register of people begins; null to trust the first decision. */
+  administratorKey: string | null
+  /** The login that writes decisions; null for that of the daemon. */
+  databaseUrl: string | null
+}
+
+export function readPeople(reader: EnvironmentReader): PeopleSettings {
+  const administratorKey = reader.optional('ADMINISTRATOR_KEY') ?? null
+  if (administratorKey !== null && readVerifierKey(administratorKey) === null)
+    reader.faults.push('ADMINISTRATOR_KEY must be a public key, as "bin/depositd people list" prints it')
+  const name = 'DECISIONS_DATABASE_URL'
+  const databaseUrl = reader.optional(name) === undefined ? null : reader.url(name, databaseSchemes)
+  const signingKey = readKey(reader, 'SIGNING_KEY', 'bin/depositd people key')
+  return { signingKey, administratorKey, databaseUrl }
+}
+
+function readKey(reader: EnvironmentReader, name: string, command: string): SigningKey | null {
+  const text = reader.optional(name) ?? ''
   if (text === '') return null
   const signer = readSigningKey(text)
   // The fault does not repeat the text: it is a secret.
-  if (signer?.kind !== 'log')
-    reader.faults.push('LEDGER_KEY must be a key made by "bin/depositd ledger key create"')
+  if (signer?.kind !== 'log') reader.faults.push(`${name} must be a key made by "${command}"`)
   return signer?.kind === 'log' ? { text, signer } : null
 }

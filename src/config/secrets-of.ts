@@ -10,6 +10,7 @@ type SettingsWithSecrets = Pick<
   | 'networks'
   | 'ops'
   | 'ledgerKey'
+  | 'people'
   | 'tracing'
   | 'canary'
   | 'valuation'
@@ -28,10 +29,11 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
     ...services.flatMap(({ auth }) => auth.secrets.map(({ text }) => text)),
     settings.ops.token,
     settings.ledgerKey?.text,
+    settings.people.signingKey?.text,
     ...services.flatMap(({ webhooks }) =>
       webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
     ),
-    ...[settings.databaseUrl, settings.queueUrl].flatMap(passwordOf),
+    ...[settings.databaseUrl, settings.queueUrl, settings.people.databaseUrl ?? ''].flatMap(passwordOf),
     ...addresses.flatMap(keysIn),
     ...Object.values(tracing?.headers ?? {}),
   ].filter(isGiven)

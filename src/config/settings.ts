@@ -12,16 +12,18 @@ import { readAccounts, type ValuationSettings, valuationOf } from './accounts.ts
 import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, secretsFolder } from './environment.ts'
 import {
-  type LedgerKey,
   type Links,
   type LogLevel,
   type OpsBindAddress,
+  type PeopleSettings,
   readLedgerKey,
   readLinks,
   readLogLevel,
   readOps,
+  readPeople,
   readStorageUrls,
   readTracing,
+  type SigningKey,
   type TracingSettings,
 } from './environment-settings.ts'
 import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
@@ -73,7 +75,8 @@ export type Settings = {
   ops: OpsBindAddress
   links: Links
   /** Null if checkpoints are not signed. */
-  ledgerKey: LedgerKey | null
+  ledgerKey: SigningKey | null
+  people: PeopleSettings
   /** They confirm each checkpoint. */
   witnesses: readonly Witness[]
   logLevel: LogLevel
@@ -109,6 +112,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     ops: readOps(reader),
     links: readLinks(reader),
     ledgerKey: readLedgerKey(reader),
+    people: readPeople(reader),
     logLevel: readLogLevel(reader),
     tracing: readTracing(reader),
   }

@@ -105,7 +105,12 @@ export function checkpointBody({ origin, size, root }: Checkpoint): string {
 /** Without a signer, a note without signatures. */
 export function writeCheckpoint(checkpoint: Checkpoint, signer: NoteSigner | null): string {
   const body = checkpointBody(checkpoint)
-  return `${body}\n${signer === null ? '' : signatureLine(signer, sign(null, Buffer.from(body), signer.privateKey))}`
+  return `${body}\n${signer === null ? '' : signNote(body, signer)}`
+}
+
+/** The line of a signature, below the text of a note. */
+export function signNote(body: string, signer: NoteSigner): string {
+  return signatureLine(signer, sign(null, Buffer.from(body), signer.privateKey))
 }
 
 /** The line by which a witness confirms that it saw nothing that contradicts the checkpoint: c2sp.org/tlog-cosignature. */
@@ -132,15 +137,20 @@ const noteForm =
 export function readCheckpoint(text: string): SignedCheckpoint | null {
   const { body = '', origin = '', size = '', root = '', lines = '' } = noteForm.exec(text)?.groups ?? {}
   if (body === '') return null
-  const signatures = lines
+  const signatures = readSignatures(lines)
+  return { origin, size: Number(size), root: Buffer.from(root, 'base64'), body, signatures }
+}
+
+/** Each line ends. */
+export function readSignatures(lines: string): SignatureLine[] {
+  return lines
     .split('\n')
     .slice(0, -1)
-    .map((line): SignatureLine => {
+    .map((line) => {
       const [, name = '', encoded = ''] = line.split(' ')
       const bytes = Buffer.from(encoded, 'base64')
       return { name, id: bytes.subarray(0, 4), signature: bytes.subarray(4) }
     })
-  return { origin, size: Number(size), root: Buffer.from(root, 'base64'), body, signatures }
 }
 
 /** Checkpoints that were written one after the other; null if the text is anything else. */
@@ -151,7 +161,10 @@ export function readCheckpoints(text: string): SignedCheckpoint[] | null {
 }
 
 /** Whether one of its signatures is of this key, and valid. */
-export function isSignedBy({ body, signatures }: SignedCheckpoint, key: NoteKey): boolean {
+export function isSignedBy(
+  { body, signatures }: Pick<SignedCheckpoint, 'body' | 'signatures'>,
+  key: NoteKey,
+): boolean {
   const own = signatures.filter(({ name, id }) => name === key.name && id.equals(key.id))
   return own.length > 0 && own.every(({ signature }) => isValid(body, key, signature))
 }

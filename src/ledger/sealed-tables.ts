@@ -51,7 +51,7 @@ export const sealedTables = {
     joined: {
       table: 'manual_journal',
       by: 'journal_id',
-      columns: { reason: 'text', made_by: 'text', approved_by: 'text' },
+      columns: { decision_id: 'text', reason: 'text', made_by: 'text', approved_by: 'text' },
     },
     lines: {
       table: 'ledger_transfer',
@@ -94,6 +94,7 @@ export const sealedTables = {
       period: 'date',
       action: 'text',
       at: 'time',
+      decision_id: 'text',
       actor: 'text',
       approved_by: 'text',
       reason: 'text',
@@ -108,6 +109,33 @@ export const sealedTables = {
       by: 'event_id',
       order: 'account collate "C", asset collate "C"',
       columns: { account: 'text', asset: 'text', debit: 'text', credit: 'text' },
+    },
+  },
+  decision: {
+    names: ['decision', 'decisions'],
+    id: 'id',
+    writtenAt: 'requested_at',
+    columns: {
+      id: 'text',
+      uuid: 'text',
+      kind: 'text',
+      people: 'text',
+      text: 'text',
+      requested_at: 'time',
+    },
+  },
+  decision_event: {
+    names: ['decision event', 'decision events'],
+    id: 'id',
+    writtenAt: 'at',
+    columns: {
+      id: 'text',
+      decision_id: 'text',
+      action: 'text',
+      person: 'text',
+      signature: 'text',
+      reason: 'text',
+      at: 'time',
     },
   },
   owner: {

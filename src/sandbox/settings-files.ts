@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { stringify } from 'yaml'
 import { assetCode, type NetworkSettings } from '../core/asset.ts'
-import { makeSigningKey } from '../ledger/checkpoint.ts'
+import { Fault } from '../core/errors.ts'
+import { makeSigningKey, type NoteSigner, readSigningKey, verifierKeyText } from '../ledger/checkpoint.ts'
+import { personNameForm } from '../people/decision.ts'
 import { loopback } from './free-port.ts'
 
 export type SandboxAddresses = {
@@ -39,6 +42,7 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
   const { folder, networks, senders } = addresses
   const policy = { ...sandboxPolicy, ...addresses.policy }
   const path = join(folder, settingsFile)
+  const person = keyFile(join(folder, 'signing-key'), firstName())
   const file = { networks: networks.map(toEntry), service: { senders }, policy, history, schedule }
   writeFileSync(path, stringify(file))
   const environment = {
@@ -54,20 +58,41 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
     OPS_HOST: loopback,
     OPS_PORT: addresses.opsPort.toString(),
     DEPOSITD_CONFIG: path,
-    LEDGER_KEY_FILE: ledgerKeyFile(folder),
+    LEDGER_KEY_FILE: keyFile(
+      join(folder, 'ledger-key'),
+      `localhost/depositd-${randomBytes(4).toString('hex')}`,
+    ),
+    SIGNING_KEY_FILE: person,
+    ADMINISTRATOR_KEY: verifierKeyText(keyIn(person)),
   }
   const lines = Object.entries(environment).map(([name, value]) => `${name}="${value}"\n`)
   writeFileSync(join(folder, environmentFile), lines.join(''), { mode: 0o600 })
   return environment
 }
 
-/** Made at the first start, so that checkpoints of the log are signed from the beginning. */
-function ledgerKeyFile(folder: string): string {
-  const path = join(folder, 'ledger-key')
-  if (existsSync(path)) return path
-  const { text } = makeSigningKey(`localhost/depositd-${randomBytes(4).toString('hex')}`, 'log')
-  writeFileSync(path, `${text}\n`, { mode: 0o600 })
+/** Made at the first start, so that checkpoints and decisions are signed from the beginning. */
+function keyFile(path: string, name: string): string {
+  if (!existsSync(path)) writeFileSync(path, `${makeSigningKey(name, 'log').text}\n`, { mode: 0o600 })
   return path
+}
+
+function keyIn(path: string): NoteSigner {
+  const signer = readSigningKey(readFileSync(path, 'utf8').trim())
+  if (signer !== null) return signer
+  throw new Fault('settings_bad', {
+    faults: [`${path} holds no key`],
+    fix: 'restore it, or remove the folder',
+  })
+}
+
+/** The user of this system decides with it: the first administrator. */
+export function firstSigner(folder: string): NoteSigner {
+  return keyIn(keyFile(join(folder, 'signing-key'), firstName()))
+}
+
+function firstName(): string {
+  const { username } = userInfo()
+  return personNameForm.test(username) ? username : 'administrator'
 }
 
 /** Null if no start wrote settings here. */

@@ -102,6 +102,18 @@ export async function inTransaction<Tables, Result>(
   }
 }
 
+const uniqueViolation = '23505'
+
+/** Of two concurrent transactions, the second waits, fails on the unique key, and finds the row on the retry. */
+export async function withoutRace<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === uniqueViolation)) throw error
+    return await work()
+  }
+}
+
 /** Rolls the transaction back, and still returns its result, if the work says that nothing is kept. */
 export async function unlessDryRun<Tables, Result>(
   db: Kysely<Tables>,

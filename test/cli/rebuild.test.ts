@@ -106,8 +106,12 @@ test('a restore compares before, writes what is missing, and compares again', as
     after: { differing: 0, differences: [] },
   })
   const [, id = ''] = /"id": "(\d+)"/.exec(out) ?? []
-  expect((await depositd(`ledger journal show ${id}`)).out).toContain('by erin, approved by max: lost')
-  expect((await depositd(`ledger journal reverse ${id} ${people} --reason x`)).err).toContain('is a reversal')
+  expect((await depositd(`ledger journal show ${id}`)).out).toContain(
+    'by erin, approved by max, not signed: lost',
+  )
+  expect((await depositd(`ledger journal reverse ${id} --break-glass erin,max --reason x`)).err).toContain(
+    'is a reversal',
+  )
   const again = await depositd(`rebuild --restore ${people} --reason lost`)
   expect(again.out).toContain('restored: 5 observations read, 0 corrected; 2 groups decided; journals: 0\n')
 })

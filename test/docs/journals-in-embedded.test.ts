@@ -51,7 +51,7 @@ test('beside the demonstration, a journal finds accounts of its own in a copy of
 })
 
 test('a file of settings that embedded mode does not read is named in one line', async () => {
-  const words = ['ledger', 'journal', 'add', 'journal.yaml', '--by', 'erin', '--approved-by', 'max']
+  const words = ['ledger', 'journal', 'add', 'journal.yaml', '--dry-run']
   const { err } = await depositd(words, { folder, environment: { DEPOSITD_CONFIG: 'own.yaml' } })
   expect(err.split('\n')[0]).toBe(
     'depositd: DEPOSITD_CONFIG is ignored: without SERVICE_URL, the settings are .depositd/embedded.yaml, which each start writes',

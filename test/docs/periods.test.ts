@@ -23,7 +23,7 @@ let accountant: Client
 beforeAll(async () => {
   books = await openExampleBooks()
   const who = { by: 'erin', approvedBy: 'max', reason: 'the service answers in February' }
-  await changePeriod(books.db, { period: '2026-01' as Period, action: 'closed', forced: true, ...who })
+  await changePeriod(books.owner, { period: '2026-01' as Period, action: 'closed', forced: true, ...who })
   const claimHistory = {
     serviceId: 'dep_8' as ServiceId,
     status: 'confirmed',

@@ -26,7 +26,7 @@ test('a bundle of a deposit from before the opening says when the books begin, a
   const csv = 'account,asset,balance\nassets:in_transit:base,base/USDC,100'
   const stated = await readOpeningFile(deps, csv)
   const opening = { at: at(1), stated, prove: proveNothing, toSuspense: false }
-  await bookOpening(deps, opening, { ...people, reason: 'the books begin' })
+  await bookOpening({ ...deps, db: world.books.owner }, opening, { ...people, reason: 'the books begin' })
   await world.post(webhook())
   await world.list(claim())
   await world.see(delivery())

@@ -38,6 +38,8 @@ export const late = at(600)
 export type Books = AsyncDisposable & {
   url: string
   db: Kysely<Tables>
+  /** The owner of the tables, who may decide without signatures. */
+  owner: Kysely<Tables>
   deps: ApplyDeps
   /** Stores observations as the scan, the poll and the intake do. */
   receive: (...observations: Observation[]) => Promise<void>
@@ -61,6 +63,7 @@ export function openBooksIn(database: TestDatabase, changes: Partial<ApplyDeps> 
     applicationName: 'test',
     role: 'depositd_daemon',
   })
+  const owner = openDatabase<Tables>({ url: database.url, poolMax: 20, applicationName: 'test owner' })
   const deps: ApplyDeps = {
     db,
     readClaim({ body }) {
@@ -77,11 +80,13 @@ export function openBooksIn(database: TestDatabase, changes: Partial<ApplyDeps> 
   return {
     url: database.url,
     db,
+    owner,
     deps,
     receive: (...observations) => receive(db, observations),
     settle: () => settle(deps, changes.readNetworks === undefined),
     async [Symbol.asyncDispose]() {
       await db.destroy()
+      await owner.destroy()
       await database.drop()
     },
   }

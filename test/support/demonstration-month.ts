@@ -135,7 +135,7 @@ async function writeOff({ db, deps }: Books, kind: string, onDay: number): Promi
 }
 
 /** Own USDC is sold for what it is worth, to the bank. */
-async function spend({ db }: Books, units: bigint, onDay: number): Promise<void> {
+async function spend({ owner }: Books, units: bigint, onDay: number): Promise<void> {
   const amount = units as Amount
   const transfers = [
     { debit: 'expenses:supplies' as AccountId, credit: treasury as AccountId, asset: usdcOnArbitrum, amount },
@@ -148,5 +148,5 @@ async function spend({ db }: Books, units: bigint, onDay: number): Promise<void>
     eventAt: at(onDay * day),
     transfers,
   } as const
-  await inTransaction(db, (tx) => bookByHand(tx, journal, { ...people, reason: 'supplies' }))
+  await inTransaction(owner, (tx) => bookByHand(tx, journal, { ...people, reason: 'supplies' }))
 }

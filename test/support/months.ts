@@ -21,7 +21,7 @@ export type Months = AsyncDisposable & {
   books: Books
   /** The owner of the tables. */
   owner: Kysely<Tables>
-  /** The daemon's role, beside those who book, with connections of its own. */
+  /** The role that writes decisions, beside those who book, with connections of its own. */
   closer: Kysely<Tables>
   /** A deposit of that day, of 5 units to the channel where nothing else is said. */
   journal: (day: string, amount?: bigint, credit?: AccountId) => Journal
@@ -43,11 +43,12 @@ export async function openMonths(): Promise<Months> {
   const books = await openBooks()
   const { url } = books
   const owner = openDatabase<Tables>({ url, poolMax: 2, applicationName: 'test owner' })
-  const role = 'depositd_daemon'
+  const role = 'depositd_decider'
   const closer = openDatabase<Tables>({ url, poolMax: 20, applicationName: 'test closer', role })
   const depositId = await makeDeposit(books.db, 'base/tx/0')
+  const decision = await makeDecision(owner)
   const change = (period: string, action: PeriodChange['action'], changes: Partial<PeriodChange> = {}) => {
-    const who = { by: 'erin', approvedBy: null, reason: null, forced: false }
+    const who = { by: 'erin', approvedBy: null, decision, reason: null, forced: false }
     return changePeriod(closer, { period: period as Period, action, ...who, ...changes })
   }
   return {
@@ -70,6 +71,14 @@ export async function openMonths(): Promise<Months> {
       await books[Symbol.asyncDispose]()
     },
   }
+}
+
+async function makeDecision(db: Kysely<Tables>): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`
+    insert into decision (uuid, kind, people, text) values (gen_random_uuid(), 'close', 1, '{}') returning id`.execute(
+    db,
+  )
+  return rows[0]?.id ?? 0n
 }
 
 type Wanted = { day: string; amount: bigint; credit: AccountId }

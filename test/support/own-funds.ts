@@ -26,5 +26,5 @@ export function journalOf({ name, from, to, amount }: OwnMove): Omit<ManualJourn
 }
 
 export async function bookOwn(books: Books, journal: Omit<ManualJournal, 'transfer'>): Promise<void> {
-  await inTransaction(books.db, (tx) => bookByHand(tx, journal, { ...people, reason: 'own funds' }))
+  await inTransaction(books.owner, (tx) => bookByHand(tx, journal, { ...people, reason: 'own funds' }))
 }

@@ -3,6 +3,7 @@ import { formatNames } from '../../ledger/export/formats.ts'
 import type { LedgerJournalKind } from '../../store/ledger/journals.ts'
 import { limited, listed } from '../lists.ts'
 import { type Act, actorCommand, choice, reasoned, subcommand, timeOption } from '../options.ts'
+import { signedCommand } from '../people/commands.ts'
 
 export function describeLedger(program: Command, act: Act): void {
   const ledger = program.command('ledger').description('the double-entry ledger')
@@ -52,14 +53,13 @@ function asOf(command: Command): Command {
 function describePeriods(ledger: Command, act: Act): void {
   const close =
     'close a past month, like 2026-01: no more journals are booked into it, and its trial balance is frozen'
-  const force = 'close even if severe mismatches are open; requires --reason and --approved-by'
-  actorCommand(ledger, 'close <month>', close)
-    .option('--approved-by <name>', 'the second person')
+  const force = 'close even if severe mismatches are open; requires --reason and a second person'
+  signedCommand(ledger, 'close <month>', close)
     .option('--soft', 'still allow adjustments; freeze nothing')
     .addOption(new Option('--force', force).conflicts('soft'))
     .option('--reason <text>', 'the reason; it is stored permanently')
     .action(act(async () => (await import('./periods.ts')).closeCommand))
-  reasoned(approvedCommand(ledger, 'reopen <month>', 'reopen the month that was closed last')).action(
+  reasoned(signedCommand(ledger, 'reopen <month>', 'reopen the month that was closed last')).action(
     act(async () => (await import('./periods.ts')).reopenCommand),
   )
   listed(ledger.command('periods'), 50)
@@ -103,10 +103,20 @@ const journalKinds: readonly LedgerJournalKind[] = [
 
 function describeJournals(ledger: Command, act: Act): void {
   const journal = ledger.command('journal').description('journals, and manual bookings')
-  approvedCommand(journal, 'add <file>', 'book the journal in a YAML or JSON file')
+  signedCommand(
+    journal,
+    'add <file>',
+    'request the journal in a YAML or JSON file; a second person approves it',
+  )
     .option('--dry-run', 'check and print the journal, and book nothing')
     .action(act(async () => (await import('./journals.ts')).addJournalCommand))
-  reasoned(approvedCommand(journal, 'reverse <id>', 'reverse a manual journal'))
+  reasoned(
+    signedCommand(
+      journal,
+      'reverse <id>',
+      'request the reversal of a manual journal; a second person approves it',
+    ),
+  )
     .option('--dry-run', 'print what would be booked and into which month, and book nothing')
     .action(act(async () => (await import('./journals.ts')).reverseJournalCommand))
   listed(journal.command('list'), 50)

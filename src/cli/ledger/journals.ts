@@ -2,58 +2,94 @@ import { type JournalFile, parseJournalFile } from '../../config/journal-file.ts
 import type { Fault } from '../../core/errors.ts'
 import { addJournal, checkJournal, type JournalPreview } from '../../jobs/books/book-by-hand.ts'
 import { checkReversal, reverseJournal } from '../../jobs/books/reverse-by-hand.ts'
+import type { DecisionResult } from '../../jobs/people/decide.ts'
+import { decidedJournals } from '../../jobs/people/procedures.ts'
+import type { JsonValue } from '../../people/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
+import type { Database } from '../../store/database.ts'
 import {
   type BookedJournal,
+  type ByHand,
   type JournalLine,
   type LedgerJournalKind,
   listJournals,
   readJournal,
 } from '../../store/ledger/journals.ts'
-import { actorOf, actorText, nameOf } from '../actor.ts'
+import type { Tables } from '../../store/tables.ts'
+import { nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { journalDocument } from '../documents.ts'
 import { readTextFile } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { notFound, textOf, wrongUse } from '../options.ts'
+import { requestAs, unsignedNames, waitingText } from '../people/signing.ts'
 import { print, printable, type TableColumn, table } from '../print.ts'
 import { monthOption } from './moments.ts'
 
-export type ManualJournalOptions = { by?: string; approvedBy: string; dryRun?: boolean }
+type ManualJournalOptions = { breakGlass?: string; dryRun?: boolean }
 
 export async function addJournalCommand(
   context: Context,
   path: string,
-  { dryRun, ...options }: ManualJournalOptions,
+  { dryRun, breakGlass }: ManualJournalOptions,
 ): Promise<void> {
-  const { actor, people } = peopleOf(options)
   const written = readJournalFile(path)
   const { accounts } = attachedSettings(context)
-  await withDatabase(context, async (db) => {
-    const deps = { db, accountPatterns: accounts.known, guards: accounts.guards, now: new Date() }
-    const assets = await readAssetNames(db)
-    if (dryRun === true) return printDryRun(context, await checkJournal(deps, written), assets)
-    const journal = await addJournal(deps, written, people)
-    const did = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
-    return printJournal(context, { line: `${did}\n${placeOf(journal)}`, journal, assets })
-  })
+  const books = { accountPatterns: accounts.known, guards: accounts.guards, now: new Date() }
+  if (dryRun === true)
+    return withDatabase(context, async (db) =>
+      printDryRun(context, await checkJournal({ db, ...books }, written), await readAssetNames(db)),
+    )
+  if (breakGlass !== undefined)
+    return unsigned(context, breakGlass, (db, people) => addJournal({ db, ...books }, written, people))
+  const change = { ...written, date: written.date.toISOString() } as unknown as JsonValue
+  await printRequest(context, await requestAs(context, { kind: 'journal', change }))
 }
 
 export async function reverseJournalCommand(
   context: Context,
   word: string,
-  { reason, dryRun, ...options }: ManualJournalOptions & { reason: string },
+  { reason, dryRun, breakGlass }: ManualJournalOptions & { reason: string },
 ): Promise<void> {
-  const { actor, people } = peopleOf(options)
   const id = journalId(word)
-  const byHand = { ...people, reason: textOf('--reason', reason) }
+  const why = { reason: textOf('--reason', reason) }
+  if (dryRun === true)
+    return withDatabase(context, async (db) =>
+      printDryRun(context, await checkReversal(db, id, why), await readAssetNames(db)),
+    )
+  if (breakGlass !== undefined)
+    return unsigned(context, breakGlass, (db, people) => reverseJournal(db, id, { ...people, ...why }))
+  const change = { journal: id.toString(), ...why }
+  await printRequest(context, await requestAs(context, { kind: 'reversal', change }))
+}
+
+async function printRequest(context: Context, request: DecisionResult & { by: string }): Promise<void> {
+  const assets = await withDatabase(context, readAssetNames)
+  const [journal] = decidedJournals(request.content.grounds)
+  if (journal === undefined) return
+  const document = journalDocument(journal, assets)
+  const text = `${waitingText(request)}${placeOf(journal)}\n${table(document.transfers, transferColumns)}`
+  print(context, { decision: request.id, state: 'waiting', journal: document }, printable(text))
+}
+
+/** Of a decision that was carried out. */
+export async function journalText(context: Context, journal: BookedJournal): Promise<string> {
+  const { transfers } = journalDocument(journal, await withDatabase(context, readAssetNames))
+  return `${placeOf(journal)}\n${table(transfers, transferColumns)}`
+}
+
+async function unsigned(
+  context: Context,
+  names: string,
+  book: (db: Database<Tables>, people: Omit<ByHand, 'reason'>) => Promise<BookedJournal>,
+): Promise<void> {
+  const { by, approvedBy } = unsignedNames(names)
+  if (approvedBy === null) throw wrongUse('this takes two people', 'name both: --break-glass erin,max')
   await withDatabase(context, async (db) => {
-    const assets = await readAssetNames(db)
-    if (dryRun === true) return printDryRun(context, await checkReversal(db, id, byHand), assets)
-    const journal = await reverseJournal(db, id, byHand)
-    const did = `journal ${id} is reversed by journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
-    return printJournal(context, { line: `${did}\n${placeOf(journal)}`, journal, assets })
+    const journal = await book(db, { by, approvedBy })
+    const line = `booked as journal ${journal.id}, by ${by}, approved by ${approvedBy}, not signed\n${placeOf(journal)}`
+    printJournal(context, { line, journal, assets: await readAssetNames(db) })
   })
 }
 
@@ -75,11 +111,6 @@ export async function showJournalCommand(context: Context, word: string): Promis
     if (journal === null) throw noJournal(word)
     printJournal(context, { line: textLines(journal), journal, assets: await readAssetNames(db) })
   })
-}
-
-export function peopleOf({ by, approvedBy }: ManualJournalOptions) {
-  const actor = actorOf(by)
-  return { actor, people: { by: actor.name, approvedBy: nameOf('--approved-by', approvedBy) } }
 }
 
 function readJournalFile(path: string): JournalFile {
@@ -112,11 +143,15 @@ function textLines({ id, key, kind, ...journal }: BookedJournal): string {
     `journal ${id}: ${kind}, ${key}`,
     `event at ${eventAt.toISOString()}, recorded ${recordedAt.toISOString()}, ${placeOf({ period, eventAt })}`,
     depositId === null ? null : `deposit ${depositId}`,
-    byHand && `by ${byHand.by}, approved by ${byHand.approvedBy}: ${byHand.reason}`,
+    byHand && `by ${byHand.by}, approved by ${byHand.approvedBy}, ${signedText(byHand)}: ${byHand.reason}`,
     reverses === null ? null : `reverses journal ${reverses}`,
     reversedBy === null ? null : `reversed by journal ${reversedBy}`,
   ]
   return lines.filter((line) => line !== null).join('\n')
+}
+
+function signedText({ decision }: ByHand): string {
+  return decision == null ? 'not signed' : `decision ${decision}`
 }
 
 type ListJournalsOptions = ListOptions & { period?: string; kind?: LedgerJournalKind; by?: string }
@@ -153,5 +188,9 @@ const journalColumns: TableColumn<JournalLine>[] = [
   { title: 'REVERSES', value: ({ reverses }) => reverses?.toString() ?? '', align: 'right' },
   { title: 'REVERSED BY', value: ({ reversed_by: id }) => id?.toString() ?? '', align: 'right' },
   { title: 'BY', value: ({ made_by: by, approved_by: second }) => (by === null ? '' : `${by}, ${second}`) },
+  {
+    title: 'DECISION',
+    value: ({ made_by: by, decision_id: id }) => (by === null ? '' : `${id ?? 'not signed'}`),
+  },
   { title: 'WHY', value: ({ reason }) => reason ?? '' },
 ]

@@ -15,15 +15,18 @@ import { isDifferent, type OpeningRow } from '../../ledger/opening.ts'
 import { type AssetNames, pinnedNetworks, readAssetNames } from '../../store/assets.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
-import { actorText } from '../actor.ts'
+import { actorOf, actorText, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, longQueryMs, withDatabase } from '../context.ts'
 import { journalDocument } from '../documents.ts'
 import { readTextFile } from '../files.ts'
 import { textOf, wrongUse } from '../options.ts'
 import { type News, print, printable, type TableColumn, table } from '../print.ts'
-import { type ManualJournalOptions, peopleOf, placeOf } from './journals.ts'
+import { placeOf } from './journals.ts'
 
-type OpenOptions = ManualJournalOptions & {
+type OpenOptions = {
+  by?: string
+  approvedBy: string
+  dryRun?: boolean
   at: Date
   reason: string
   limit: number
@@ -34,7 +37,8 @@ type OpenOptions = ManualJournalOptions & {
 
 /** Bad news if a dry run finds differences, and no decision about them is given. */
 export async function openBooksCommand(context: Context, options: OpenOptions): Promise<News> {
-  const { actor, people } = peopleOf(options)
+  const actor = actorOf(options.by)
+  const people = { by: actor.name, approvedBy: nameOf('--approved-by', options.approvedBy) }
   const byHand = { ...people, reason: textOf('--reason', options.reason) }
   const text = statedIn(options)
   const settings = attachedSettings(context)

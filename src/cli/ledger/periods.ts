@@ -1,4 +1,5 @@
 import { changePeriod, type PeriodChangeResult } from '../../jobs/books/close-period.ts'
+import type { PeriodDecision } from '../../jobs/people/procedures.ts'
 import { type Period, parsePeriod } from '../../ledger/period.ts'
 import { namesOf, periodColumns } from '../../presentation/ledger.ts'
 import {
@@ -8,31 +9,23 @@ import {
   type PeriodHistoryLine,
   type PeriodLine,
 } from '../../store/ledger/periods.ts'
-import { type Actor, actorOf, actorText, nameOf } from '../actor.ts'
 import { type Context, longQueryMs, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { textOf, wrongUse } from '../options.ts'
+import { requestAs, unsignedNames, waitingText } from '../people/signing.ts'
 import { print, printable, type TableColumn } from '../print.ts'
 
-type PeriodOptions = { by?: string; approvedBy?: string; reason?: string }
+type PeriodOptions = { breakGlass?: string; reason?: string }
 
 export async function closeCommand(
   context: Context,
   month: string,
   { soft, force, ...options }: PeriodOptions & { soft?: boolean; force?: boolean },
 ): Promise<void> {
-  if (force === true) refuseForce(options)
+  if (force === true && options.reason === undefined)
+    throw wrongUse('--force requires a reason', 'give --reason')
   const action = soft === true ? 'soft_closed' : 'closed'
   await changeMonth(context, { month, action, forced: force === true }, options)
-}
-
-function refuseForce({ approvedBy, reason }: PeriodOptions): void {
-  const missing = [
-    ...(approvedBy === undefined ? ['the second person with --approved-by'] : []),
-    ...(reason === undefined ? ['the reason with --reason'] : []),
-  ]
-  if (missing.length > 0)
-    throw wrongUse('--force requires a second person and a reason', `give ${missing.join(', and ')}`)
 }
 
 export async function reopenCommand(context: Context, month: string, options: PeriodOptions): Promise<void> {
@@ -44,21 +37,45 @@ type PeriodChangeRequest = Pick<PeriodChange, 'action' | 'forced'> & { month: st
 async function changeMonth(
   context: Context,
   { month, ...request }: PeriodChangeRequest,
-  { by, approvedBy, reason }: PeriodOptions,
+  { breakGlass, reason }: PeriodOptions,
 ): Promise<void> {
-  const actor = actorOf(by)
-  const change: PeriodChange = {
+  const change: PeriodDecision = {
     ...request,
     period: periodOf(month),
-    by: actor.name,
-    approvedBy: approvedBy === undefined ? null : nameOf('--approved-by', approvedBy),
     reason: reason === undefined ? null : textOf('--reason', reason),
   }
-  if (change.approvedBy?.toLowerCase() === change.by.toLowerCase())
-    throw wrongUse(`${change.approvedBy} cannot approve their own change`, 'give another person')
-  const result = await withDatabase(context, (db) => changePeriod(db, change), longQueryMs)
+  if (breakGlass !== undefined) return unsigned(context, change, breakGlass)
+  const kind = request.action === 'reopened' ? 'reopen' : 'close'
+  const decided = await requestAs(context, { kind, change })
+  const result = decided.result as PeriodChangeResult | null
+  if (result !== null) return printChange(context, { change, result, who: `by ${decided.by}` })
+  print(
+    context,
+    { decision: decided.id, state: 'waiting', books: decided.content.grounds.books },
+    waitingText(decided),
+  )
+}
+
+async function unsigned(context: Context, change: PeriodDecision, names: string): Promise<void> {
+  const { by, approvedBy } = unsignedNames(names)
+  if (approvedBy?.toLowerCase() === by.toLowerCase())
+    throw wrongUse(`${approvedBy} cannot approve their own change`, 'give another person')
+  const needsSecond = change.forced || change.action === 'reopened'
+  if (needsSecond && approvedBy === null)
+    throw wrongUse('this takes two people', 'name both: --break-glass erin,max')
+  const result = await withDatabase(
+    context,
+    (db) => changePeriod(db, { ...change, by, approvedBy }),
+    longQueryMs,
+  )
+  printChange(context, { change, result, who: `by ${by}, not signed` })
+}
+
+type PrintedChange = { change: PeriodDecision; result: PeriodChangeResult; who: string }
+
+function printChange(context: Context, { change, result, who }: PrintedChange): void {
   const { period, action } = change
-  print(context, { period, action, ...result }, printable(textOfChange(change, result, actor)))
+  print(context, { period, action, ...result }, printable(textOfChange(change, result, `, ${who}`)))
 }
 
 /** @throws Fault `usage_bad` */
@@ -70,10 +87,14 @@ function periodOf(text: string): Period {
 
 const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const
 
-function textOfChange({ period, action }: PeriodChange, result: PeriodChangeResult, actor: Actor): string {
+export function textOfChange(
+  { period, action }: PeriodDecision,
+  result: PeriodChangeResult,
+  who = '',
+): string {
   const { severeOpen, sha256, lines, severeElsewhere, revaluation } = result
   return [
-    `${period} is ${actionTexts[action]}, ${actorText(actor)}`,
+    `${period} is ${actionTexts[action]}${who}`,
     ...(sha256 === null ? [] : [`trial balance of ${lines} lines, SHA-256 ${sha256}`]),
     ...(revaluation === null
       ? []
@@ -119,5 +140,6 @@ const historyColumns: TableColumn<PeriodHistoryLine>[] = [
   { title: 'MONTH', value: ({ period }) => period },
   { title: 'WHAT', value: ({ action, forced }) => `${action}${forced ? ', forced' : ''}` },
   { title: 'BY', value: ({ actor, approved_by }) => namesOf(actor, approved_by) },
+  { title: 'DECISION', value: ({ decision_id: id }) => `${id ?? 'not signed'}` },
   { title: 'WHY', value: ({ reason }) => reason ?? '' },
 ]

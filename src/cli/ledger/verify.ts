@@ -2,6 +2,7 @@ import { readFrom } from '../../config/environment.ts'
 import { readLedgerKey } from '../../config/environment-settings.ts'
 import { type LogTrust, sealsCheck } from '../../jobs/books/check-seals.ts'
 import { type LedgerOutcome, ledgerChecks } from '../../jobs/books/ledger-checks.ts'
+import { decisionsCheck } from '../../jobs/people/check-decisions.ts'
 import {
   makeSigningKey,
   type NoteKey,
@@ -13,6 +14,7 @@ import {
 import { attachedEnvironment, type Context, longQueryMs, withDatabase } from '../context.ts'
 import { readTextFile, writeSecret } from '../files.ts'
 import { wrongUse } from '../options.ts'
+import { pinnedKey } from '../people/signing.ts'
 import { type News, print, printable, reportProgress } from '../print.ts'
 
 type VerifyLedgerOptions = { against?: string; key?: string; limit: number }
@@ -22,13 +24,14 @@ type LedgerCheckResult = LedgerOutcome & { check: string }
 /** Bad news if a check finds anything. */
 export async function verifyLedgerCommand(context: Context, options: VerifyLedgerOptions): Promise<News> {
   const keys = keysOf(context, options.key)
+  const pinned = pinnedKey(context)
   const trust: LogTrust = { published: publishedIn(options.against), keys }
   const report = reportProgress(context)
   const reported = await withDatabase(
     context,
     async (db) => {
       const all: LedgerCheckResult[] = []
-      for (const { name, run } of [sealsCheck(trust), ...ledgerChecks])
+      for (const { name, run } of [sealsCheck(trust), decisionsCheck(pinned), ...ledgerChecks])
         all.push({ check: name, ...(await run(db, report)) })
       return all
     },

@@ -35,13 +35,23 @@ export async function beforeAllDecisions<Result>(
   db: Kysely<Tables>,
   work: (tx: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  const { digest, result } = await inTransaction(db, async (tx) => {
-    await holdDecisions(tx)
-    return { result: await work(tx), digest: await markUnapplied(tx) }
-  })
+  const { digest, result } = await inTransaction(db, (tx) => holdingDecisions(tx, work))
+  await decideAllAnew(db, digest)
+  return result
+}
+
+/** `decideAllAnew` follows after the commit. If the process ends in between, the daemon does it. */
+export async function holdingDecisions<Result>(
+  tx: Transaction<Tables>,
+  work: (tx: Transaction<Tables>) => Promise<Result>,
+): Promise<{ result: Result; digest: string | null }> {
+  await holdDecisions(tx)
+  return { result: await work(tx), digest: await markUnapplied(tx) }
+}
+
+export async function decideAllAnew(db: Kysely<Tables>, digest: string | null): Promise<void> {
   await markAllDue(db, new Date(0))
   if (digest !== null) await keepApplied(db, digest)
-  return result
 }
 
 /**

@@ -8,7 +8,7 @@ import { breaksGuard, guardedChanges } from '../../ledger/account-guards.ts'
 import { type DraftLine, draftTransfers, isReason } from '../../ledger/draft-journal.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import { findDeposits } from '../../store/books/show-deposits.ts'
-import { inTransaction } from '../../store/database.ts'
+import { inTransaction, withoutRace } from '../../store/database.ts'
 import { lockBalances, openedAccounts } from '../../store/ledger/accounts.ts'
 import {
   adjustmentPeriod,
@@ -32,7 +32,7 @@ export type WrittenJournal = {
   lines: readonly DraftLine[]
 }
 
-type ManualJournalDeps = {
+export type ManualJournalDeps = {
   db: Kysely<Tables>
   accountPatterns: readonly string[]
   /** Accounts that it must not bring to the other side. */
@@ -52,26 +52,36 @@ export async function addJournal(
   written: WrittenJournal,
   people: Omit<ByHand, 'reason'>,
 ): Promise<BookedJournal> {
+  return await withoutRace(() =>
+    inTransaction(deps.db, (tx) => bookJournal({ ...deps, db: tx }, written, people)),
+  )
+}
+
+/** As `addJournal`, within a transaction. */
+export async function bookJournal(
+  deps: Omit<ManualJournalDeps, 'db'> & { db: Transaction<Tables> },
+  written: WrittenJournal,
+  people: Omit<ByHand, 'reason'>,
+): Promise<BookedJournal> {
   refuseOnePerson(people)
   refuseReason(written.reason)
-  return await withoutRace(() =>
-    inTransaction(deps.db, async (tx) => {
-      const { key, transfers, period, depositId } = await checkJournal({ ...deps, db: tx }, written)
-      const journal = {
-        key,
-        kind: 'manual',
-        reverses: null,
-        eventAt: written.date,
-        transfers,
-        depositId,
-      } as const
-      const booked = await found(tx, await bookByHand(tx, journal, { ...people, reason: written.reason }))
-      if (written.mismatch !== undefined) await noteInCase(tx, BigInt(written.mismatch), booked)
-      // The month was closed since the check. The retry refuses.
-      if (booked.period !== period) throw new Fault('conflict', { what: 'booking by hand' })
-      return booked
-    }),
+  const { key, transfers, period, depositId } = await checkJournal(deps, written)
+  const journal = {
+    key,
+    kind: 'manual',
+    reverses: null,
+    eventAt: written.date,
+    transfers,
+    depositId,
+  } as const
+  const booked = await found(
+    deps.db,
+    await bookByHand(deps.db, journal, { ...people, reason: written.reason }),
   )
+  if (written.mismatch !== undefined) await noteInCase(deps.db, BigInt(written.mismatch), booked)
+  // The month was closed since the check. The retry refuses.
+  if (booked.period !== period) throw new Fault('conflict', { what: 'booking by hand' })
+  return booked
 }
 
 /** @throws Fault `usage_bad` if `addJournal` would refuse the journal */
@@ -196,18 +206,6 @@ export async function found(tx: Transaction<Tables>, id: bigint): Promise<Booked
   const journal = await readJournal(tx, id)
   if (journal === null) throw new Error(`journal ${id} was booked but cannot be read`)
   return journal
-}
-
-const uniqueViolation = '23505'
-
-/** Of two concurrent bookings, the second waits, fails on the unique key, and is found booked on the retry. */
-export async function withoutRace<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === uniqueViolation)) throw error
-    return await work()
-  }
 }
 
 function bookedBefore(id: bigint, journal: BookedJournal | null): Fault {

@@ -14,19 +14,13 @@ import {
 import { readCsv } from '../../provider/owners-file.ts'
 import type { AssetNames } from '../../store/assets.ts'
 import { countUndecided } from '../../store/books/groups.ts'
+import { withoutRace } from '../../store/database.ts'
 import { adjustmentPeriod, type BookedJournal, type ByHand, bookByHand } from '../../store/ledger/journals.ts'
 import { accountOwners, readOpeningState } from '../../store/ledger/openings.ts'
 import { activeRules } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { beforeAllDecisions } from './activate-rules.ts'
-import {
-  found,
-  type JournalPreview,
-  refused,
-  refuseOnePerson,
-  refuseReason,
-  withoutRace,
-} from './book-by-hand.ts'
+import { found, type JournalPreview, refused, refuseOnePerson, refuseReason } from './book-by-hand.ts'
 import { type ProvedOpening, refuseUnproved } from './prove-opening.ts'
 
 export type OpeningDeps = {

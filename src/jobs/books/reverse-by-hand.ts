@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
-import { inTransaction } from '../../store/database.ts'
+import { inTransaction, withoutRace } from '../../store/database.ts'
 import {
   type BookedJournal,
   type ByHand,
@@ -10,14 +10,7 @@ import {
 } from '../../store/ledger/journals.ts'
 import type { Tables } from '../../store/tables.ts'
 import { beforeAllDecisions } from './activate-rules.ts'
-import {
-  found,
-  type JournalPreview,
-  refused,
-  refuseOnePerson,
-  refuseReason,
-  withoutRace,
-} from './book-by-hand.ts'
+import { found, type JournalPreview, refused, refuseOnePerson, refuseReason } from './book-by-hand.ts'
 
 /**
  * The reversal has the date of the original; if that month is closed, it enters the books of the next open month.
@@ -27,22 +20,32 @@ export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByH
   refuseOnePerson(byHand)
   refuseReason(byHand.reason)
   const { kind } = await reversible(db, id)
-  const reverse = async (tx: Transaction<Tables>) => {
-    const { key, ...content } = reversalOf(await reversible(tx, id))
-    const reverses = key.slice(reversalPrefix.length)
-    const journal = { key, kind: 'reversal', reverses, ...content } as const
-    return found(tx, await bookByHand(tx, journal, byHand))
-  }
+  const reverse = (tx: Transaction<Tables>) => bookReversal(tx, id, byHand)
   // Without the opening, what happened before it is to be booked.
   return await withoutRace(() =>
     kind === 'opening' ? beforeAllDecisions(db, reverse) : inTransaction(db, reverse),
   )
 }
 
+/** Not of an opening: that makes every deposit due for a new decision. */
+export async function bookReversal(
+  tx: Transaction<Tables>,
+  id: bigint,
+  byHand: ByHand,
+): Promise<BookedJournal> {
+  const { key, ...content } = reversalOf(await reversible(tx, id))
+  const reverses = key.slice(reversalPrefix.length)
+  const journal = { key, kind: 'reversal', reverses, ...content } as const
+  return found(tx, await bookByHand(tx, journal, byHand))
+}
+
 /** @throws Fault `usage_bad` if `reverseJournal` would refuse it */
-export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<JournalPreview> {
-  refuseOnePerson(byHand)
-  refuseReason(byHand.reason)
+export async function checkReversal(
+  db: Kysely<Tables>,
+  id: bigint,
+  { reason }: Pick<ByHand, 'reason'>,
+): Promise<JournalPreview> {
+  refuseReason(reason)
   const original = await reversible(db, id)
   return { ...reversalOf(original), period: await reversalPeriod(db, original) }
 }

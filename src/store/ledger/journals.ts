@@ -75,7 +75,8 @@ const journalColumns =
 
 const lineColumns = 'key text, leg int, debit text, credit text, asset text, amount numeric'
 
-export type ByHand = { reason: string; by: string; approvedBy: string }
+/** `decision` is what they signed; absent if the owner of the database books without signatures. */
+export type ByHand = { reason: string; by: string; approvedBy: string; decision?: bigint | null }
 
 export type BookedJournal = {
   id: bigint
@@ -97,12 +98,12 @@ export type BookedJournal = {
 export async function bookByHand(
   tx: Transaction<Tables>,
   journal: Omit<ManualJournal, 'transfer'>,
-  { reason, by, approvedBy }: ByHand,
+  { reason, by, approvedBy, decision = null }: ByHand,
 ): Promise<bigint> {
   await bookJournals(tx, [{ ...journal, transfer: null }])
   const { rows } = await sql<{ id: bigint }>`
-    insert into manual_journal (journal_id, reason, made_by, approved_by)
-    select id, ${reason}, ${by}, ${approvedBy} from ledger_journal where posting_key = ${journal.key}
+    insert into manual_journal (journal_id, decision_id, reason, made_by, approved_by)
+    select id, ${decision}::bigint, ${reason}, ${by}, ${approvedBy} from ledger_journal where posting_key = ${journal.key}
     returning journal_id as id`.execute(tx)
   return rows[0]?.id ?? 0n
 }
@@ -131,7 +132,8 @@ export async function readJournal(db: Kysely<Tables>, id: bigint): Promise<Booke
     select j.id, j.posting_key as key, j.kind, j.deposit_id as "depositId", j.reverses, r.id as "reversedBy",
       j.event_at as "eventAt", j.recorded_at as "recordedAt", j.period,
       case when m.journal_id is not null then
-        jsonb_build_object('reason', m.reason, 'by', m.made_by, 'approvedBy', m.approved_by) end as "byHand",
+        jsonb_build_object('reason', m.reason, 'by', m.made_by, 'approvedBy', m.approved_by,
+          'decision', m.decision_id) end as "byHand",
       ${transfersOf} as transfers
     from ledger_journal j
       left join ledger_journal r on r.reverses = j.id
@@ -198,6 +200,7 @@ export type JournalLine = {
   belongs_to: string
   made_by: string | null
   approved_by: string | null
+  decision_id: bigint | null
   reason: string | null
   changed_at: Date | null
 }
@@ -218,7 +221,7 @@ export async function listJournals(
   const { rows } = await sql<JournalLine>`
     select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, r.id as reversed_by, j.event_at,
       j.recorded_at, to_char(j.period, 'YYYY-MM') as period, to_char(ledger_month(j.event_at), 'YYYY-MM') as belongs_to,
-      m.made_by, m.approved_by, m.reason, m.changed_at
+      m.made_by, m.approved_by, m.decision_id, m.reason, m.changed_at
     from ledger_journal j
       left join ledger_journal r on r.reverses = j.id
       left join accounting.manual_journals m on m.journal_id = j.id

@@ -10,6 +10,8 @@ export type PeriodChange = {
   action: 'soft_closed' | 'closed' | 'reopened'
   by: string
   approvedBy: string | null
+  /** What they signed; absent if the owner of the database changes it without signatures. */
+  decision?: bigint | null
   reason: string | null
   forced: boolean
 }
@@ -28,7 +30,7 @@ export type PeriodEvent = {
  */
 export async function refusePeriodChange(
   db: Kysely<Tables>,
-  { period, action, forced }: PeriodChange,
+  { period, action, forced }: Pick<PeriodChange, 'period' | 'action' | 'forced'>,
 ): Promise<void> {
   if (action !== 'reopened') await refuseBeforeBooks(db, period)
   await sql`select check_period_change(${`${period}-01`}::date, ${action}, ${forced})`
@@ -67,12 +69,12 @@ export async function severeElsewhere(
  */
 export async function recordPeriodChange(
   tx: Transaction<Tables>,
-  { period, action, by, approvedBy, reason, forced }: PeriodChange,
+  { period, action, by, approvedBy, decision = null, reason, forced }: PeriodChange,
   sha256: string | null,
 ): Promise<PeriodEvent> {
   const { rows } = await sql<PeriodEvent>`
-    insert into ledger_period_event (period, action, actor, approved_by, reason, forced, sha256)
-    values (${`${period}-01`}::date, ${action}, ${by}, ${approvedBy}, ${reason}, ${forced}, ${sha256})
+    insert into ledger_period_event (period, action, actor, approved_by, decision_id, reason, forced, sha256)
+    values (${`${period}-01`}::date, ${action}, ${by}, ${approvedBy}, ${decision}::bigint, ${reason}, ${forced}, ${sha256})
     returning id, at, severe_open as "severeOpen", last_journal as "lastJournal"`
     .execute(tx)
     .catch(explainRefusal)
@@ -153,6 +155,7 @@ export type PeriodHistoryLine = {
   at: Date
   actor: string
   approved_by: string | null
+  decision_id: bigint | null
   reason: string | null
   forced: boolean
   severe_open: number
@@ -166,8 +169,8 @@ export async function listPeriodHistory(
   { limit, before = null }: { limit: number; before?: bigint | null },
 ): Promise<PeriodHistoryLine[]> {
   const { rows } = await sql<PeriodHistoryLine>`
-    select id, to_char(period, 'YYYY-MM') as period, action, at, actor, approved_by, reason, forced, severe_open,
-      last_journal, sha256
+    select id, to_char(period, 'YYYY-MM') as period, action, at, actor, approved_by, decision_id, reason, forced,
+      severe_open, last_journal, sha256
     from accounting.period_history where ${before}::bigint is null or id < ${before}::bigint
     order by id desc limit ${limit}`.execute(db)
   return rows

@@ -71,7 +71,7 @@ test('a journal that people booked for the deposit is not in the bundle, which v
     `{ date: 2026-01-02, reason: goodwill, deposit: '1', lines: [
       { debit: expenses:write_off, credit: liabilities:suspense, asset: base/USDC, amount: '1' } ] }`,
   )
-  const booked = await world.run(`ledger journal add ${file} --by erin --approved-by max`, world.environment)
+  const booked = await world.run(`ledger journal add ${file} --break-glass erin,max`, world.environment)
   expect(booked).toMatchObject({ status: 0 })
   const bundle = join(world.folder, 'with-journal.json')
   await world.run(`deposits evidence 1 --out ${bundle}`, world.environment)

@@ -252,7 +252,7 @@ test('a guarded account that is on its other side is warned of', async () => {
   const line = `{ debit: liabilities:suspense, credit: assets:receivable:service, asset: base/USDC, amount: '1' }`
   writeFileSync(file, `{ date: 2026-01-02, reason: test, lines: [${line}] }`)
   const book = (environment: Record<string, string>) =>
-    runCommand(`ledger journal add ${file} --by erin --approved-by max`, environment)
+    runCommand(`ledger journal add ${file} --break-glass erin,max`, environment)
   const guarded = await book({ ...world.environment, DEPOSITD_CONFIG: config })
   expect(guarded.err).toMatch(/liabilities:suspense would have a debit balance of .* accounts.guards refuses/)
   expect((await book(world.environment)).status).toBe(0)

@@ -86,13 +86,15 @@ test.each([
   expect(hers).toEqual(await asOwner(line))
 })
 
-test.each(['ledger seal', 'ledger close 2026-01 --by erin'])(
+test.each(['ledger seal', 'ledger close 2026-01 --break-glass erin'])(
   'what an accountant cannot run names the login that can: %s',
   async (line) => {
     const { status, out, err } = await asAccountant(line)
     expect({ status, out }).toEqual({ status: 2, out: '' })
     expect(err).toContain('permission denied for ')
-    expect(err).toContain(`${login} lacks the right; use the daemon's DATABASE_URL`)
+    expect(err).toContain(
+      `${login} lacks the right; use the daemon's DATABASE_URL; for decisions, set DECISIONS_DATABASE_URL to a member of depositd_decider`,
+    )
     expect(err.trimEnd().split('\n')).toHaveLength(1)
   },
 )

@@ -46,9 +46,7 @@ test('the month has a journal of every kind, nothing open in trading, and is clo
     'write_off',
   ])
   expect(await rowsOf(`select deposit_id::text as it from accounting.open_conversions`)).toEqual([])
-  const { status, out } = await depositd(
-    'ledger close 2026-01 --by erin --force --approved-by max --reason month',
-  )
+  const { status, out } = await depositd('ledger close 2026-01 --break-glass erin,max --force --reason month')
   expect({ status, out }).toEqual({
     status: 0,
     out: expect.stringContaining('unrealised gains at its end: -19.95 EUR'),

@@ -104,7 +104,7 @@ test('the totals are those of the trial balance in the currency, with gains and 
     ),
   )
   const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
-  const closed = await depositd('ledger close 2026-01 --by erin --force --approved-by max --reason test')
+  const closed = await depositd('ledger close 2026-01 --break-glass erin,max --force --reason test')
   expect(closed.out).toContain('unrealised gains at its end: -0.02 EUR')
   const { text } = await exported('--format quickbooks --period 2026-01')
   const totals = new Map<string, bigint>()

@@ -12,7 +12,7 @@ let books: Books
 
 beforeAll(async () => {
   books = await openDemonstrationMonth()
-  const closed = await depositd('ledger close 2026-01 --by erin --force --approved-by max --reason test')
+  const closed = await depositd('ledger close 2026-01 --break-glass erin,max --force --reason test')
   expect(closed.status).toBe(0)
 })
 afterAll(() => books[Symbol.asyncDispose]())

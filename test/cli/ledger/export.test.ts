@@ -201,7 +201,7 @@ test('what comes after its month was closed is exported with the month that has 
       (asset) => `${asset},2026-01-31,0.92`,
     ),
   )
-  const closed = await depositd('ledger close 2026-01 --by erin --force --approved-by max --reason test')
+  const closed = await depositd('ledger close 2026-01 --break-glass erin,max --force --reason test')
   expect(closed).toMatchObject({ status: 0, err: '' })
   await bookAnother('deposit/late#1')
   const again = (await exported('--format quickbooks --period 2026-01')).text

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Books } from '../../support/books.ts'
-import { runCommand } from '../../support/command.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { madeUpNetworks, settingsEnvironment } from '../../support/judging-environment.ts'
+import { addPeople, runDecided } from '../../support/people.ts'
 
 const folder = temporaryFolderOfFile()
 let books: Books
@@ -15,6 +15,7 @@ beforeAll(async () => {
   books = await openExampleBooks()
   const settings = `${madeUpNetworks}accounts: { own: ['assets:bank:main'] }`
   environment = settingsEnvironment(books.url, folder, settings)
+  await addPeople(books.owner)
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
@@ -23,9 +24,9 @@ function write(name: string, text: string): string {
   return join(folder, name)
 }
 
-const depositd = (line: string) => runCommand(line, environment)
-const add = (text: string, options = '--by erin --approved-by max') =>
-  depositd(`ledger journal add ${write('journal.yaml', text)} ${options}`)
+const depositd = (line: string) => runDecided(line, environment)
+const add = (text: string, options = '') =>
+  depositd(`ledger journal add ${write('journal.yaml', text)} ${options}`.trim())
 
 const collected = (reference: string, amount = '"7.50"') => `
 date: 2026-01-03
@@ -35,21 +36,24 @@ lines:
   - { debit: assets:bank:main, credit: assets:receivable:service, asset: base/USDC, amount: ${amount} }
 `
 
-const closeJanuary = () => depositd('ledger close 2026-01 --force --by erin --approved-by max --reason test')
+const closeJanuary = () => depositd('ledger close 2026-01 --force --reason test')
 
 test('a journal is added, shown and reversed, and each says by whom', async () => {
   const added = await add(collected('one'))
   const [, id = ''] =
-    /^booked as journal (\d+), by erin, approved by max\nin the books of 2026-01\n/.exec(added.out) ?? []
+    /^decision \d+ is approved by max: booked as journal (\d+)\nin the books of 2026-01\n/.exec(added.out) ??
+    []
   expect(added).toMatchObject({ status: 0 })
   expect(added.out).toContain('assets:bank:main  assets:receivable:service  7.500000  USDC')
-  const reversed = await depositd(`ledger journal reverse ${id} --by erin --approved-by max --reason twice`)
+  const reversed = await depositd(`ledger journal reverse ${id} --reason twice`)
   expect(reversed.out).toMatch(
-    /^journal \d+ is reversed by journal \d+, by erin, approved by max\nin the books of 2026-01\n/,
+    /^decision \d+ is approved by max: journal \d+ is reversed by journal \d+\nin the books of 2026-01\n/,
   )
   const { out } = await depositd(`ledger journal show ${id}`)
   expect(out).toContain(`journal ${id}: manual, manual/one\nevent at 2026-01-03T00:00:00.000Z, recorded `)
-  expect(out).toContain('by erin, approved by max: The service paid what it owed\nreversed by journal ')
+  expect(out).toMatch(
+    /by erin, approved by max, decision \d+: The service paid what it owed\nreversed by journal /,
+  )
 })
 
 test('a journal of a deposit is shown as one document', async () => {
@@ -72,16 +76,16 @@ test('a journal of a deposit is shown as one document', async () => {
 })
 
 test('a dry run shows what would be booked, and books nothing', async () => {
-  const dry = await add(collected('dry'), '--approved-by max --dry-run')
+  const dry = await add(collected('dry'), '--dry-run')
   expect(dry.out).toMatch(/^valid, not booked: manual\/dry, in the books of 2026-01\n/)
   expect((await add(collected('dry'))).status).toBe(0)
 })
 
 test('what takes a journal of a closed month back says that it is late, and shows it before', async () => {
   const { out } = await add(collected('late'))
-  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
+  const [, id = ''] = /booked as journal (\d+)/.exec(out) ?? []
   await closeJanuary()
-  const reverse = `ledger journal reverse ${id} --by erin --approved-by max --reason twice`
+  const reverse = `ledger journal reverse ${id} --reason twice`
   const dry = await depositd(`${reverse} --dry-run`)
   expect(dry.out).toMatch(
     /^valid, not booked: reversal\/manual\/late, in the books of 2026-02, late: the event was in 2026-01\n/,
@@ -89,32 +93,34 @@ test('what takes a journal of a closed month back says that it is late, and show
   expect(dry.out).toContain('assets:receivable:service  assets:bank:main  7.500000  USDC')
   expect((await depositd(`ledger journal show ${id}`)).out).not.toContain('reversed by')
   const reversed = await depositd(reverse)
-  expect(reversed.out).toMatch(/approved by max\nin the books of 2026-02, late: the event was in 2026-01\n/)
+  expect(reversed.out).toMatch(
+    /reversed by journal \d+\nin the books of 2026-02, late: the event was in 2026-01\n/,
+  )
   const again = await depositd(`${reverse} --dry-run`)
   expect(again).toMatchObject({ status: 2, err: expect.stringContaining('was already reversed by journal') })
-  await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason test')
+  await depositd('ledger reopen 2026-01 --reason test')
 })
 
 test('what was reversed is not booked again under its reference, and the refusal says so', async () => {
   const { out } = await add(collected('wrong'))
-  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
-  const reversed = await depositd(`ledger journal reverse ${id} --by erin --approved-by max --reason wrong`)
-  const [, reversal = ''] = /is reversed by journal (\d+)/.exec(reversed.out) ?? []
+  const [, id = ''] = /booked as journal (\d+)/.exec(out) ?? []
+  const reversed = await depositd(`ledger journal reverse ${id} --reason wrong`)
+  const [, reversal = ''] = /reversed by journal (\d+)/.exec(reversed.out) ?? []
   expect((await add(collected('wrong', '"8"'))).err).toBe(
     `depositd: this was booked as journal ${id}, which was reversed by journal ${reversal}; give the correction a new reference; nothing was booked\n`,
   )
 })
 
 test.each<[string, () => ReturnType<typeof add>, string]>([
-  ['a second person that is not named', () => add(collected('x'), '--by erin'), '--approved-by <name>'],
   [
     'one person for both',
-    () => add(collected('x'), '--by erin --approved-by erin'),
+    () => add(collected('x'), '--break-glass erin,erin'),
     'erin cannot approve their own decision',
   ],
+  ['one person alone', () => add(collected('x'), '--break-glass erin'), 'this takes two people'],
   [
     'a file that is not there',
-    () => depositd('ledger journal add none.yaml --approved-by max'),
+    () => depositd('ledger journal add none.yaml'),
     'the journal file cannot be read',
   ],
   [
@@ -135,7 +141,7 @@ test.each<[string, () => ReturnType<typeof add>, string]>([
   expect(err.trimEnd().split('\n')).toHaveLength(1)
 })
 
-test.each(['show one', 'show 99999', 'reverse 99999 --approved-by max --reason no'])(
+test.each(['show one', 'show 99999', 'reverse 99999 --reason no'])(
   'ledger journal %s is not found',
   async (line) => {
     const { status, err } = await depositd(`ledger journal ${line}`)
@@ -147,13 +153,13 @@ test.each(['show one', 'show 99999', 'reverse 99999 --approved-by max --reason n
 )
 
 test('journals are listed by month, kind and person, the newest first', async () => {
-  const { out } = await add(collected('listed'), '--by Zoe --approved-by max')
-  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
+  const { out } = await add(collected('listed'), '--break-glass Zoe,max')
+  const [, id = ''] = /booked as journal (\d+)/.exec(out) ?? []
   const lines = async (options: string) =>
     (await depositd(`ledger journal list ${options}`)).out.trimEnd().split('\n')
   const all = await lines('--limit 1000')
   expect(all[1]).toMatch(
-    new RegExp(`^ +${id}  manual +2026-01-03T00:00:00.000Z  2026-01 +Zoe, max +The service`),
+    new RegExp(`^ +${id}  manual +2026-01-03T00:00:00.000Z  2026-01 +Zoe, max +not signed +The service`),
   )
   expect(all.at(-1)).toMatch(/^ +1 {2}deposit +2026-01-\d\dT[\d:.]+Z {2}2026-01 +1$/)
   expect(await lines('--by zoe')).toHaveLength(2)

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Books } from '../../support/books.ts'
-import { runCommand } from '../../support/command.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
+import { addPeople, runDecided } from '../../support/people.ts'
 
 let books: Books
 
@@ -10,9 +10,10 @@ let books: Books
 beforeEach(async () => {
   books = await openExampleBooks()
   onTestFinished(() => books[Symbol.asyncDispose]())
+  await addPeople(books.owner)
 })
 
-const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
+const depositd = (line: string) => runDecided(line, { DATABASE_URL: books.url })
 
 /** Ends what is severe, so that a month closes without force. */
 async function resolveAll(): Promise<void> {
@@ -26,35 +27,33 @@ const timeless = (text: string) =>
 
 test('a month is closed, listed, opened again and closed anew, and its history tells of it', async () => {
   await resolveAll()
-  const closed = await depositd('ledger close 2026-01 --by erin')
+  const closed = await depositd('ledger close 2026-01')
   expect({ ...closed, out: timeless(closed.out) }).toEqual({
     status: 0,
     out: '2026-01 is closed, by erin\ntrial balance of 16 lines, SHA-256 HASH\n',
     err: '',
   })
-  const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason late-invoice')
-  expect(reopened.out).toBe('2026-01 is reopened, by erin\n')
-  expect((await depositd('ledger close 2026-01 --soft --by erin')).out).toBe(
-    '2026-01 is soft-closed, by erin\n',
-  )
-  await depositd('ledger close 2026-01 --by max --reason monthly')
+  const reopened = await depositd('ledger reopen 2026-01 --reason late-invoice')
+  expect(reopened.out).toMatch(/^decision \d+ is approved by max: 2026-01 is reopened\n$/)
+  expect((await depositd('ledger close 2026-01 --soft')).out).toBe('2026-01 is soft-closed, by erin\n')
+  await depositd('ledger close 2026-01 --break-glass max --reason monthly')
   const list = (await depositd('ledger periods')).out.split('\n')
   expect(list[0]).toBe(timeless(list[0] ?? ''))
   expect(list.at(-2)).toMatch(/^2026-01 {2}closed +17 +0 +1 {2}max +[0-9a-f]{64}$/)
   expect(list[1]).toMatch(/^\d{4}-\d\d {2}open +0 +0 +0$/)
   expect(timeless((await depositd('ledger periods --history')).out)).toMatchInlineSnapshot(`
-    "AT                        MONTH    WHAT         BY         WHY
-    TIME  2026-01  closed       max        monthly
-    TIME  2026-01  soft_closed  erin
-    TIME  2026-01  reopened     erin, max  late-invoice
-    TIME  2026-01  closed       erin
+    "AT                        MONTH    WHAT         BY         DECISION    WHY
+    TIME  2026-01  closed       max        not signed  monthly
+    TIME  2026-01  soft_closed  erin       5
+    TIME  2026-01  reopened     erin, max  4           late-invoice
+    TIME  2026-01  closed       erin       3
     "
   `)
 })
 
 test('what is printed as JSON has all that the views have', async () => {
   await resolveAll()
-  const closed = JSON.parse((await depositd('ledger close 2026-01 --by erin --json')).out)
+  const closed = JSON.parse((await depositd('ledger close 2026-01 --json')).out)
   expect(closed).toMatchObject({ period: '2026-01', action: 'closed', severe_open: 0, lines: 16 })
   const { items } = JSON.parse((await depositd('ledger periods --json --limit 1000')).out) as {
     items: object[]
@@ -74,15 +73,15 @@ test('what is printed as JSON has all that the views have', async () => {
 })
 
 test('severe mismatches refuse a close, and two people force it', async () => {
-  const refused = await depositd('ledger close 2026-01 --by erin')
+  const refused = await depositd('ledger close 2026-01')
   expect(refused).toEqual({
     status: 2,
     out: '',
     err: expect.stringMatching(
-      /^depositd: severe mismatches up to the end of 2026-01 are open: \d; resolve those that .* --approved-by\n$/,
+      /^depositd: severe mismatches up to the end of 2026-01 are open: \d; resolve those that .* --reason and a second person\n$/,
     ),
   })
-  const forced = await depositd('ledger close 2026-01 --force --by erin --approved-by max --reason audit')
+  const forced = await depositd('ledger close 2026-01 --force --reason audit')
   expect(forced.status).toBe(0)
   expect(forced.out).toMatch(/\nopen severe mismatches up to the end of the month: \d\n$/)
   expect((await depositd('ledger periods')).out).toMatch(/erin, max +[0-9a-f]{64} forced\n$/)
@@ -95,14 +94,14 @@ test('a month is closed with broken seals that were noticed after it, and a warn
       ('ledger/1', 'ledger_imbalance', 'severe', '{}', '2026-02-03T00:00:00Z')`.execute(books.db)
   const warning =
     'WARNING: later severe mismatches are open: ledger_imbalance 1, seal_broken 1; see "bin/depositd mismatches list --severity severe"\n'
-  const soft = await depositd('ledger close 2026-01 --soft --by erin')
+  const soft = await depositd('ledger close 2026-01 --soft')
   expect(soft).toEqual({ status: 0, out: `2026-01 is soft-closed, by erin\n${warning}`, err: '' })
-  expect((await depositd('ledger close 2026-01 --by erin')).out).toMatch(
+  expect((await depositd('ledger close 2026-01')).out).toMatch(
     new RegExp(`SHA-256 [0-9a-f]{64}\n${warning}$`),
   )
-  const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason x')
-  expect(reopened.out).toBe('2026-01 is reopened, by erin\n')
-  const again = await depositd('ledger close 2026-01 --by erin --json')
+  const reopened = await depositd('ledger reopen 2026-01 --reason x')
+  expect(reopened.out).toMatch(/^decision \d+ is approved by max: 2026-01 is reopened\n$/)
+  const again = await depositd('ledger close 2026-01 --json')
   expect(JSON.parse(again.out)).toMatchObject({
     severe_open: 0,
     severe_elsewhere: [
@@ -113,28 +112,32 @@ test('a month is closed with broken seals that were noticed after it, and a warn
 })
 
 test.each([
-  ['ledger close 2026-13 --by erin', '"2026-13" is not a month; use the form 2026-01'],
-  ['ledger close 2026-02 --by erin', '2026-01 is not closed yet; close it first: months are closed in order'],
+  ['ledger close 2026-13', '"2026-13" is not a month; use the form 2026-01'],
+  ['ledger close 2026-02', '2026-01 is not closed yet; close it first: months are closed in order'],
   [
-    'ledger reopen 2026-01 --by erin --approved-by ERIN --reason x',
+    'ledger reopen 2026-01 --break-glass erin,ERIN --reason x',
     'ERIN cannot approve their own change; give another person',
   ],
   [
-    'ledger reopen 2026-01 --by erin --approved-by max --reason x',
-    '2026-01 is open; see what is closed with "bin/depositd ledger periods"',
+    'ledger reopen 2026-01 --break-glass erin --reason x',
+    'this takes two people; name both: --break-glass erin,max',
   ],
   [
-    'ledger close 2026-01 --force --by erin',
-    '--force requires a second person and a reason; give the second person with --approved-by, and the reason with --reason',
+    'ledger reopen 2026-01 --reason x',
+    '2026-01 is open; see what is closed with "bin/depositd ledger periods"',
   ],
-  ['ledger close 2026-01 --by policy', '--by is "policy"; give the name of a person, at most 100 characters'],
-  ['ledger close 2026-01 --by erin --reason ', '--reason is empty; give a text; it is stored permanently'],
+  ['ledger close 2026-01 --force', '--force requires a reason; give --reason'],
+  [
+    'ledger close 2026-01 --break-glass policy',
+    '--break-glass is "policy"; give the name of a person, at most 100 characters',
+  ],
+  ['ledger close 2026-01 --reason ', '--reason is empty; give a text; it is stored permanently'],
 ])('%s is refused in one line that says why', async (line, problem) => {
   expect(await depositd(line)).toEqual({ status: 2, out: '', err: `depositd: ${problem}\n` })
 })
 
 test.each([
-  ['ledger reopen 2026-01 --by erin --reason x', "required option '--approved-by <name>' not specified"],
+  ['ledger reopen 2026-01', "required option '--reason <text>' not specified"],
   ['ledger close 2026-01 --force --soft', "option '--force' cannot be used with option '--soft'"],
 ])('%s is refused before it runs', async (line, problem) => {
   expect(await depositd(line)).toEqual({ status: 2, out: '', err: `error: ${problem}\n` })

@@ -47,6 +47,9 @@ async function fill(): Promise<void> {
       select (select max(id) from mismatch), 'ana', 'resolved', 'refunded', name from unnest(array['erin', 'max', 'kim']) as name`,
     `insert into ledger_period_event (period, action, actor) select '2026-01-01', 'soft_closed', name
       from unnest(array['ana', 'erin', 'max']) as name`,
+    `insert into decision (uuid, kind, people, text) select gen_random_uuid(), 'close', 1, 'a text' from generate_series(1, 3)`,
+    `insert into decision_event (decision_id, action, person, signature) select max(id), 'signed', name, 'a line'
+      from decision, unnest(array['ana', 'erin', 'max']) as name group by name order by name`,
     `insert into owner (kind, id, added_by) select 'stable_wallet', gen_random_uuid()::text, 'ana' from generate_series(1, 3)`,
     `insert into address_book (network, address, role, added_by, approved_by)
       select 'base', gen_random_uuid()::text, 'recipient', 'ana', 'max' from generate_series(1, 3)`,
@@ -68,8 +71,8 @@ test('a log that was left alone is as it was sealed; new rows are not sealed yet
   const reported: string[] = []
   const outcome = await sealsCheck(trust).run(books.db, (line) => reported.push(line))
   const rows = Math.max(...trust.published.keys())
-  expect(outcome).toEqual({ findings: [], counted: { seals: 20, rows, 'not sealed yet': 2 } })
-  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 20 seals checked`)
+  expect(outcome).toEqual({ findings: [], counted: { seals: 24, rows, 'not sealed yet': 2 } })
+  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 24 seals checked`)
 })
 
 type Tampering = { table: SealedTableName; id: string; one: string; several: string }
@@ -80,6 +83,8 @@ const updates: Record<SealedTableName, [change: string, found: string]> = {
   ledger_journal: [`posting_key = 'other'`, 'posting_key is "other"'],
   mismatch_event: [`approved_by = 'kim'`, 'approved_by is "kim", was "max"'],
   ledger_period_event: [`actor = 'max'`, 'actor is "max", was "erin"'],
+  decision: [`text = 'another'`, 'text is "another", was "a text"'],
+  decision_event: [`person = 'kim'`, 'person is "kim", was "erin"'],
   owner: [`created_at = '2020-01-01Z'`, 'created_at is "2020-01-01T00:00:00.000000Z"'],
   address_book: [`approved_by = 'kim'`, 'approved_by is "kim", was empty'],
   address_end: [`ended_by = 'kim'`, 'ended_by is "kim", was "erin"'],
@@ -204,7 +209,9 @@ describe('as superuser, in parts of a row', () => {
     ],
     [
       'a reason of people',
-      [`insert into manual_journal values (2, 'a gift', 'ana', 'erin')`],
+      [
+        `insert into manual_journal (journal_id, reason, made_by, approved_by) values (2, 'a gift', 'ana', 'erin')`,
+      ],
       'journal 2 is altered: reason is "a gift", was empty; made_by is "ana", was empty; approved_by is "erin", was empty',
     ],
     [
@@ -287,12 +294,8 @@ test('without a key, signatures are not checked; without a published checkpoint,
 })
 
 test('a login that may not read a table checks the others, and says so', async () => {
-  const reader = openDatabase<Tables>({
-    url: books.url,
-    poolMax: 1,
-    applicationName: 'test',
-    role: 'depositd_accountant',
-  })
+  const login = { url: books.url, poolMax: 1, applicationName: 'test', role: 'depositd_accountant' }
+  const reader = openDatabase<Tables>(login)
   const { findings, counted } = await sealsCheck(trust).run(reader, () => undefined)
   await reader.destroy()
   expect(findings).toEqual([])

@@ -10,7 +10,7 @@ const tables = ['valued_journal', 'valued_line', 'disposal', 'value_lot', 'price
 
 beforeAll(async () => {
   books = await openDemonstrationMonth()
-  const line = 'ledger close 2026-01 --by erin --force --approved-by max --reason month'
+  const line = 'ledger close 2026-01 --break-glass erin,max --force --reason month'
   expect(await runCommand(line, { DATABASE_URL: books.url })).toMatchObject({ status: 0 })
   await tamper(books, ...tables.map((table) => `create table kept_${table} as table ${table}`))
   return () => books[Symbol.asyncDispose]()

@@ -26,7 +26,12 @@ test('a month that is closed after a journal was checked and before it is booked
   const adding = await inTransaction(months.owner, async (tx) => {
     // Readers pass: the journal is checked, and waits to open its accounts.
     await sql`lock table ledger_account in share row exclusive mode`.execute(tx)
-    const deps = { db: months.books.db, accountPatterns, guards: [], now: new Date('2026-02-10T00:00:00Z') }
+    const deps = {
+      db: months.books.owner,
+      accountPatterns,
+      guards: [],
+      now: new Date('2026-02-10T00:00:00Z'),
+    }
     const booked = addJournal(deps, written, people).catch((error: unknown) => error)
     await untilWaiting(months.closer)
     await months.close('2026-01')

@@ -33,14 +33,14 @@ test.each<[string, WrittenJournal['lines'][number], string | null]>([
   ],
 ])('a guarded account does not give %s', async (_what, line, problem) => {
   await using own = await openExampleBooks()
-  const work = addJournal(manualJournals(own.db, guarded), written({ lines: [line] }), people)
+  const work = addJournal(manualJournals(own.owner, guarded), written({ lines: [line] }), people)
   if (problem === null) expect((await work).kind).toBe('manual')
   else expect(await problemOf(work)).toBe(`${problem}, which accounts.guards refuses`)
 })
 
 test('of two journals that together take more than there is, one is booked; repeated, it is found booked', async () => {
   await using own = await openExampleBooks()
-  const at3 = manualJournals(own.db, guarded)
+  const at3 = manualJournals(own.owner, guarded)
   const lines = [
     { debit: 'liabilities:suspense', credit: 'expenses:write_off', asset: 'base/USDC', amount: '30' },
   ]
@@ -54,7 +54,7 @@ test('of two journals that together take more than there is, one is booked; repe
 
 test('what evidence brought to the other side may be brought back', async () => {
   await using own = await openExampleBooks()
-  const at3 = manualJournals(own.db)
+  const at3 = manualJournals(own.owner)
   const lines = [
     { debit: 'liabilities:suspense', credit: 'expenses:write_off', asset: 'base/USDC', amount: '50' },
   ]
@@ -62,6 +62,6 @@ test('what evidence brought to the other side may be brought back', async () => 
   const back = [
     { debit: 'expenses:write_off', credit: 'liabilities:suspense', asset: 'base/USDC', amount: '5' },
   ]
-  const journal = await addJournal(manualJournals(own.db, guarded), written({ lines: back }), people)
+  const journal = await addJournal(manualJournals(own.owner, guarded), written({ lines: back }), people)
   expect(journal.kind).toBe('manual')
 })

@@ -12,7 +12,7 @@ import { manualJournals, people, problemOf, written } from '../../support/manual
 
 test('a journal that names a deposit belongs to it, stands when all is decided anew, and is flagged once it changes', async () => {
   await using own = await openExampleBooks()
-  const at3 = manualJournals(own.db)
+  const at3 = manualJournals(own.owner)
   const short = await sql<{ id: number }>`
     select id::int as id from mismatch where kind = 'settlement_short' and deposit_id = 3`.execute(own.db)
   const mismatch = short.rows[0]?.id
@@ -46,7 +46,7 @@ test('a journal that names a deposit belongs to it, stands when all is decided a
   const print = (line: string) => runCommand(line, { DATABASE_URL: own.url })
   expect((await print('ledger journal list --kind manual')).out).toMatch(/ 1 .*\n.* 3 changed /)
   expect((await print('deposits show 3')).out).toContain(journal.key)
-  const back = await reverseJournal(own.db, journal.id, { ...people, reason: 'the service delivered it' })
+  const back = await reverseJournal(own.owner, journal.id, { ...people, reason: 'the service delivered it' })
   expect(back.depositId).toBe(3n)
   expect(await changed()).toEqual([{ deposit: 3, changed: false }, before[1], { deposit: 3, changed: false }])
 })
@@ -56,7 +56,7 @@ test('a journal that names a deposit without a payment stands too', async () => 
   const reported = { serviceId: 'dep_9' as ServiceId, deposit: { tx: null } }
   await own.receive(claim({ ...reported, status: 'observed' }))
   await own.settle()
-  const { id } = await addJournal(manualJournals(own.db), written({ deposit: 'dep_9' }), people)
+  const { id } = await addJournal(manualJournals(own.owner), written({ deposit: 'dep_9' }), people)
   await own.receive(claim({ ...reported, status: 'confirmed', receivedAt: at(9) }))
   await own.settle()
   const { rows } = await sql`select from ledger_journal where reverses = ${id}`.execute(own.db)
@@ -69,5 +69,5 @@ test.each([
   [{ deposit: '1', mismatch: 1 }, 'mismatch 1 is not about deposit 1'],
 ])('a journal about %j is refused', async (about, problem) => {
   await using own = await openExampleBooks()
-  expect(await problemOf(addJournal(manualJournals(own.db), written(about), people))).toContain(problem)
+  expect(await problemOf(addJournal(manualJournals(own.owner), written(about), people))).toContain(problem)
 })

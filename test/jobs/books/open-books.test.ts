@@ -40,9 +40,9 @@ beforeEach(async () => {
 afterEach(() => books[Symbol.asyncDispose]())
 
 async function openingDeps() {
-  const { accountPatterns } = manualJournals(books.db)
+  const { accountPatterns } = manualJournals(books.owner)
   const assets = await readAssetNames(books.db)
-  return { db: books.db, accountPatterns, contras: [], assets, now: () => at(3 * day) }
+  return { db: books.owner, accountPatterns, contras: [], assets, now: () => at(3 * day) }
 }
 
 type Opening = { csv: string; moment?: Date; proved?: ProvedOpening; toSuspense?: boolean }
@@ -102,7 +102,7 @@ test.each([
     expect(await balances()).toEqual(before)
     expect(await findImbalances(books.db)).toEqual(untied)
     expect(await verify()).toMatchObject({ due: 0, differing: 0 })
-    await reverseJournal(books.db, journal.id, byHand)
+    await reverseJournal(books.owner, journal.id, byHand)
     await books.settle()
     const booked = Number(before[`${transit} ${usdcOnBase}`]) + 100
     expect(await balances()).toMatchObject({ [`${transit} ${usdcOnBase}`]: booked.toFixed(6) })
@@ -220,15 +220,19 @@ assets:forwarded:arbitrum:0x00000000000000000000000000000000000000ff,arbitrum/US
   expect(await refuse({ csv: 'account,asset,amount\n' })).toMatch(
     /^line 1: has the columns account, asset, amount/,
   )
-  const { id } = await addJournal(manualJournals(books.db), written({ date: opening }), people)
+  const { id } = await addJournal(manualJournals(books.owner), written({ date: opening }), people)
   expect(await refuse({})).toBe(`journals by hand are dated before the opening: ${id}`)
-  await reverseJournal(books.db, id, byHand)
+  await reverseJournal(books.owner, id, byHand)
   expect(await checkOpening(...(await prepare({ csv })))).toMatchObject({ replaced: 7, period: '2026-01-01' })
   const journal = await open({ csv })
   expect(await refuse({})).toBe(`the books were opened at ${opening.toISOString()}, by journal ${journal.id}`)
-  const early = addJournal(manualJournals(books.db), written({ date: opening, reference: 'early' }), people)
+  const early = addJournal(
+    manualJournals(books.owner),
+    written({ date: opening, reference: 'early' }),
+    people,
+  )
   expect(await problemOf(early)).toMatch(/^the books begin with the opening balances of /)
-  await reverseJournal(books.db, journal.id, byHand)
+  await reverseJournal(books.owner, journal.id, byHand)
   const close = {
     period: '2026-01' as Period,
     action: 'closed',
@@ -236,7 +240,7 @@ assets:forwarded:arbitrum:0x00000000000000000000000000000000000000ff,arbitrum/US
     reason: 'test',
     ...people,
   } as const
-  await changePeriod(books.db, close)
+  await changePeriod(books.owner, close)
   expect(await refuse({})).toBe('2026-01 is closed')
 })
 

@@ -46,7 +46,7 @@ async function openReadBooks(): Promise<Books> {
   return books
 }
 
-async function proofDeps({ db }: Books, held: bigint) {
+async function proofDeps({ owner: db }: Books, held: bigint) {
   const asset = { key: usdcOnBase, network: base, symbol: 'USDC', decimals: 6 }
   const settings = { name: base, family: 'evm', chainId: 1, rpcUrls: ['http://x'], assets: [asset] } as const
   const networks = [{ settings, reader: nodeWith(held) }]
@@ -106,7 +106,7 @@ test('after a reversal, an opening is refused until the daemon has decided again
   const { id } = await bookOpening(deps, opening, byHand)
   expect(await inTransit(books)).toBe('115.000000')
   const { balances } = await opening.prove(books.db)
-  await reverseJournal(books.db, id, byHand)
+  await reverseJournal(books.owner, id, byHand)
   const byFile = { ...opening, stated: openingTransfers(balances), toSuspense: true }
   const undecided =
     'the daemon has not decided everything yet; groups of deposits that are due for a decision: 7'

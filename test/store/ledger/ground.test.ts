@@ -191,13 +191,13 @@ const manual = (key: string) => sql`
     values (${key}, 'manual', '2026-01-15T12:00:00Z', '2026-01-01') returning *
   ), line as (insert into ledger_transfer select id, 1, 'assets:in_transit:base', 'liabilities:suspense', ${usdcOnBase},
     1, event_at, recorded_at, period from booked)
-  insert into manual_journal select id, 'why', 'erin', 'max' from booked`
+  insert into manual_journal (journal_id, reason, made_by, approved_by) select id, 'why', 'erin', 'max' from booked`
 
 test('a person may book into a soft-closed month, and not into a closed one', async () => {
   await setPeriods(['2026-01-01', 'soft_closed'])
-  await manual('adjustment').execute(books.db)
+  await manual('adjustment').execute(books.owner)
   await setPeriods(['2026-01-01', 'closed'])
-  await expect(manual('too late').execute(books.db)).rejects.toThrow('period is closed')
+  await expect(manual('too late').execute(books.owner)).rejects.toThrow('period is closed')
   await setPeriods()
 })
 

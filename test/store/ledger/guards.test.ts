@@ -6,22 +6,31 @@ import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { claim, delivery, payment, usdcOnBase, webhook } from '../../support/evidence.ts'
 
-/** What the database itself refuses, of what the role of the daemon could write into the books. */
+/** What the database itself refuses, of what the daemon and the code of signed decisions could write into the books. */
 
 let books: Books
-let daemon: Kysely<Tables>
+let writer: Kysely<Tables>
 let owner: Kysely<Tables>
 
 beforeAll(async () => {
   books = await openBooks()
-  daemon = books.db
+  writer = openDatabase({
+    url: books.url,
+    poolMax: 2,
+    applicationName: 'test writer',
+    role: 'depositd_decider',
+  })
   owner = openDatabase({ url: books.url, poolMax: 2, applicationName: 'test owner' })
-  await makePartitions(daemon)
+  await makePartitions(writer)
+  await sql`insert into decision (uuid, kind, people, text) values (gen_random_uuid(), 'journal', 2, '{}')`.execute(
+    owner,
+  )
   await books.receive(webhook(), claim(), payment(), delivery())
   await books.settle()
 })
 afterAll(async () => {
   await owner.destroy()
+  await writer.destroy()
   await books[Symbol.asyncDispose]()
 })
 
@@ -39,7 +48,7 @@ const book = ({ event = '2026-01-05T00:00:00Z', period = '2026-01-01', amount = 
   `with j as (insert into ledger_journal (posting_key, kind, event_at, period)
     values ('mine', 'manual', '${event}', '${period}') returning *)
   insert into ledger_transfer select id, 1, 'assets:a', 'equity:b', '${usdcOnBase}', ${amount}, event_at, recorded_at, period from j`
-const reason = `insert into manual_journal select id, 'why', 'erin', 'max' from ledger_journal where posting_key = 'mine'`
+const reason = `insert into manual_journal select id, 1, 'why', 'erin', 'max' from ledger_journal where posting_key = 'mine'`
 const leg = (number: number, amount: string, key = 'mine') =>
   `insert into ledger_transfer select id, ${number}, 'assets:a', 'equity:b', '${usdcOnBase}', ${amount}, event_at, recorded_at, period
     from ledger_journal where posting_key = '${key}'`
@@ -51,8 +60,8 @@ const reverse = (key: string, which: string) =>
   from j join ledger_transfer t on t.journal_id = j.reverses`
 const takeBack = reverse('mine', "kind = 'deposit'")
 const hence = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
-const close = `insert into ledger_period_event (period, action, actor, sha256)
-  values ('2026-01-01', 'closed', 'erin', repeat('0', 64))`
+const close = `insert into ledger_period_event (period, action, decision_id, actor, sha256)
+  values ('2026-01-01', 'closed', 1, 'erin', repeat('0', 64))`
 const seal = `insert into seal
   (number, sealed_table, last_id, first_leaf, leaves, ids, hashes, marks)
   values (1, 'ledger_journal', 1, 0, 1, decode(repeat('00', 8), 'hex'), decode(repeat('00', 32), 'hex'), '')`
@@ -65,8 +74,8 @@ test.each([
     `${open};${book({ event: hence(14), period: `${hence(14).slice(0, 7)}-01` })};${reason}`,
   ],
   ['a seal', seal],
-])('the role of the daemon writes %s', async (_what, statements) => {
-  await expect(attempt(daemon, statements)).rejects.toThrow('it was not refused')
+])('the writer of decisions writes %s', async (_what, statements) => {
+  await expect(attempt(writer, statements)).rejects.toThrow('it was not refused')
 })
 
 test.each([
@@ -103,7 +112,7 @@ test.each([
   [
     'one more leg to what is taken back, once that was looked at',
     `${open};${book()};${reason};${reverse('back', "posting_key = 'mine'")};
-      insert into manual_journal select id, 'why', 'erin', 'max' from ledger_journal where posting_key = 'back';
+      insert into manual_journal select id, 1, 'why', 'erin', 'max' from ledger_journal where posting_key = 'back';
       set constraints all immediate;${leg(9, '1')}`,
     'not booked yet',
   ],
@@ -135,8 +144,8 @@ test.each([
     'event_at_check',
   ],
   ['a journal of no time', book({ event: 'infinity', period: 'infinity' }), 'event_at_check'],
-])('the role of the daemon does not write %s', async (_what, statements, problem) => {
-  await expect(attempt(daemon, statements ?? '')).rejects.toThrow(problem)
+])('the writer of decisions does not write %s', async (_what, statements, problem) => {
+  await expect(attempt(writer, statements ?? '')).rejects.toThrow(problem)
 })
 
 test.each(['debit', 'credit'])('nobody writes a snapshot whose %s is no number', async (side) => {
@@ -158,18 +167,18 @@ test('nothing is booked on a day of recording that has a snapshot, as by a clock
 })
 
 test('a cut that is undone is not gone by', async () => {
-  const newest = async () => (await sql`select * from ledger_last_cut`.execute(daemon)).rows
-  await cutLedger(daemon)
+  const newest = async () => (await sql`select * from ledger_last_cut`.execute(writer)).rows
+  await cutLedger(writer)
   const before = await newest()
-  await expect(attempt(daemon, 'select ledger_cut()')).rejects.toThrow('it was not refused')
+  await expect(attempt(writer, 'select ledger_cut()')).rejects.toThrow('it was not refused')
   expect(await newest()).toEqual(before)
-  await cutLedger(daemon)
+  await cutLedger(writer)
   expect(await newest()).not.toEqual(before)
-  expect(await makeSnapshot(daemon)).toBeNull()
+  expect(await makeSnapshot(writer)).toBeNull()
 })
 
 test('twenty that cut at once all do, one after the other', async () => {
-  const cuts = await Promise.all(Array.from({ length: 20 }, () => cutLedger(daemon)))
+  const cuts = await Promise.all(Array.from({ length: 20 }, () => cutLedger(writer)))
   expect(new Set(cuts.map(({ lastJournal }) => lastJournal)).size).toBe(1)
 })
 

@@ -1,0 +1,45 @@
+import { type Command, Option } from 'commander'
+import { personRoles } from '../../people/roles.ts'
+import { listed } from '../lists.ts'
+import { type Act, choice, reasoned, subcommand } from '../options.ts'
+
+export function describePeople(program: Command, act: Act): void {
+  const people = program.command('people').description('the people who decide, their roles and their keys')
+  listed(people.command('list'), 1000)
+    .description('list people with their roles and public keys')
+    .action(act(async () => (await import('./people.ts')).listPeopleCommand))
+  const key = new Option('--key <key...>', 'their public keys; by default those that they have')
+  subcommand(people, 'add <name>', 'add a person or replace their roles and keys, as an administrator')
+    .requiredOption('--roles <list>', `separated by commas: ${personRoles.join(', ')}`)
+    .addOption(key)
+    .action(act(async () => (await import('./people.ts')).addPersonCommand))
+  subcommand(people, 'remove <name>', 'remove a person; what they decided stays').action(
+    act(async () => (await import('./people.ts')).removePersonCommand),
+  )
+  subcommand(people, 'key <name>', 'make the key with which a person signs decisions')
+    .requiredOption('--out <file>', 'the file to write; it must not exist')
+    .action(act(async () => (await import('./people.ts')).createPersonKeyCommand))
+  const decisions = program
+    .command('decisions')
+    .description('signed decisions, and those that wait for a second person')
+  listed(decisions.command('list'), 50)
+    .description('list decisions, the newest first')
+    .addOption(choice('--state <state>', 'only these', ['waiting', 'done', 'rejected', 'outdated']))
+    .action(act(async () => (await import('./decisions.ts')).listDecisionsCommand))
+  subcommand(decisions, 'show <id>', 'show one decision, with the text that is signed').action(
+    act(async () => (await import('./decisions.ts')).showDecisionCommand),
+  )
+  subcommand(decisions, 'approve <id>', 'sign a decision as the second person, and do what it says').action(
+    act(async () => (await import('./decisions.ts')).approveCommand),
+  )
+  reasoned(subcommand(decisions, 'reject <id>', 'end a decision that waits')).action(
+    act(async () => (await import('./decisions.ts')).rejectCommand),
+  )
+}
+
+/** A command that makes a signed decision. */
+export function signedCommand(group: Command, words: string, description: string): Command {
+  const names =
+    'as the owner of the database, if keys are lost: without signatures, by one or two people with a comma'
+  return subcommand(group, words, description).option('--break-glass <names>', names)
+}

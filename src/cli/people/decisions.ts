@@ -1,0 +1,107 @@
+import type { PeriodChangeResult } from '../../jobs/books/close-period.ts'
+import { approveDecision, type DecisionResult, rejectDecision } from '../../jobs/people/decide.ts'
+import type { PeriodDecision } from '../../jobs/people/procedures.ts'
+import type { DecisionState } from '../../people/register.ts'
+import type { DecisionKind } from '../../people/roles.ts'
+import { type DecisionLine, listDecisions, readDecisions } from '../../store/decisions.ts'
+import type { BookedJournal } from '../../store/ledger/journals.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { journalText } from '../ledger/journals.ts'
+import { textOfChange } from '../ledger/periods.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
+import { notFound, textOf } from '../options.ts'
+import { print, printable, type TableColumn } from '../print.ts'
+import { ownSigner, withDecisions } from './signing.ts'
+
+const paging: ListKeyset<DecisionLine> = { list: 'decisions', keyOf: ({ id }) => [id.toString()] }
+
+export async function listDecisionsCommand(
+  context: Context,
+  { state, ...options }: ListOptions & { state?: DecisionState },
+): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, paging, ({ limit, after }) =>
+      listDecisions(db, { state: state ?? null, before: idIn(after) ?? null, limit }),
+    ),
+  )
+  printList(context, page, { columns, empty: 'no decisions' })
+}
+
+const columns: TableColumn<DecisionLine>[] = [
+  { title: 'DECISION', value: ({ id }) => id.toString(), align: 'right' },
+  { title: 'WHAT', value: ({ kind }) => kind },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'REQUESTED', value: ({ requested_at: at }) => at.toISOString() },
+  { title: 'BY', value: ({ requested_by: by }) => by ?? '' },
+  { title: 'APPROVED BY', value: ({ approved_by: by }) => by ?? '' },
+  { title: 'WHY REJECTED', value: ({ reason }) => reason ?? '' },
+]
+
+/** The text is printed as it was signed. */
+export async function showDecisionCommand(context: Context, word: string): Promise<void> {
+  const id = decisionId(word)
+  await withDatabase(context, async (db) => {
+    const [decision] = await readDecisions(db, { id })
+    const [line] = await listDecisions(db, { state: null, before: id + 1n, limit: 1 })
+    if (decision === undefined || line === undefined) throw noDecision(word)
+    const about = `decision ${id}: ${line.kind}, ${line.state}`
+    const events = decision.events.map(({ action, person }) => `${action} by ${person}\n`).join('')
+    print(
+      context,
+      { ...line, text: decision.text, events: decision.events },
+      printable(`${about}\n${events}${decision.text}`),
+    )
+  })
+}
+
+export async function approveCommand(context: Context, word: string): Promise<void> {
+  const id = decisionId(word)
+  const signer = ownSigner(context)
+  const decided = await withDecisions(context, (deps) => approveDecision(deps, id, signer))
+  const { content, result } = decided
+  const outcome = context.json ? '' : await outcomes[content.kind](context, decided)
+  const document = { decision: id, kind: content.kind, state: 'done', result }
+  print(context, document, printable(`decision ${id} is approved by ${signer.person}: ${outcome}\n`))
+}
+
+type OutcomeText = (context: Context, decided: DecisionResult) => Promise<string> | string
+
+const outcomes: Record<DecisionKind, OutcomeText> = {
+  person: () => 'done',
+  journal: async (context, { result }) => {
+    const journal = result as BookedJournal
+    return `booked as journal ${journal.id}\n${await journalText(context, journal)}`.trimEnd()
+  },
+  reversal: async (context, { result }) => {
+    const journal = result as BookedJournal
+    return `journal ${journal.reverses} is reversed by journal ${journal.id}\n${await journalText(context, journal)}`.trimEnd()
+  },
+  close: periodText,
+  reopen: periodText,
+}
+
+function periodText(_context: Context, { content, result }: DecisionResult): string {
+  return textOfChange(content.change as PeriodDecision, result as PeriodChangeResult).trimEnd()
+}
+
+export async function rejectCommand(
+  context: Context,
+  word: string,
+  { reason }: { reason: string },
+): Promise<void> {
+  const id = decisionId(word)
+  const signer = ownSigner(context)
+  await withDecisions(context, (deps) =>
+    rejectDecision(deps, { id, reason: textOf('--reason', reason) }, signer),
+  )
+  print(context, { decision: id, state: 'rejected' }, `decision ${id} is rejected by ${signer.person}\n`)
+}
+
+function decisionId(word: string): bigint {
+  if (/^\d{1,18}$/.test(word)) return BigInt(word)
+  throw noDecision(word)
+}
+
+function noDecision(word: string) {
+  return notFound(`decision ${word}`, 'use a number from "bin/depositd decisions list"')
+}

@@ -1,0 +1,82 @@
+import { readRegister, requestDecision } from '../../jobs/people/decide.ts'
+import { makeSigningKey, verifierKeyText } from '../../ledger/checkpoint.ts'
+import { type Person, personNameForm } from '../../people/decision.ts'
+import { type PersonRole, personRoles } from '../../people/roles.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { writeSecret } from '../files.ts'
+import { type ListKeyset, type ListOptions, pageOf, printList } from '../lists.ts'
+import { badValue, choiceOf, notFound } from '../options.ts'
+import { print, type TableColumn } from '../print.ts'
+import { ownSigner, pinnedKey, withDecisions } from './signing.ts'
+
+/** Makes the key of a person, on their own machine. */
+export function createPersonKeyCommand(context: Context, name: string, { out }: { out: string }): void {
+  const { text, signer } = makeSigningKey(personName(name), 'log')
+  writeSecret(out, `${text}\n`)
+  const key = verifierKeyText(signer)
+  const next = `give an administrator the public key:\n${key}\n`
+  print(context, { file: out, key }, `${out}: keep it secret, and set SIGNING_KEY_FILE to it; ${next}`)
+}
+
+function personName(text: string): string {
+  if (personNameForm.test(text)) return text
+  throw badValue('the name', text, 'use letters, digits, ".", "_", "@" and "-", at most 100 of them')
+}
+
+type PersonOptions = { roles: string; key?: string[] }
+
+/** Without `--key`, a person keeps their keys; the first administrator has the key that signs. */
+export async function addPersonCommand(
+  context: Context,
+  name: string,
+  { roles, key }: PersonOptions,
+): Promise<void> {
+  const person = personName(name)
+  const chosen = roles.split(',').map((role) => choiceOf('--roles', role.trim(), personRoles))
+  const signer = ownSigner(context)
+  await withDecisions(context, async (deps) => {
+    const register = await readRegister(deps.db, deps.pinned)
+    const kept = register.people.get(person.toLowerCase())?.keys ?? []
+    const keys = key ?? (register.firstKey === null ? [signer.key] : [...kept])
+    return decidePerson(context, { person, roles: chosen, keys })
+  })
+}
+
+export async function removePersonCommand(context: Context, name: string): Promise<void> {
+  const { people } = await withDatabase(context, (db) => readRegister(db, pinnedKey(context)))
+  const person = people.get(name.toLowerCase())?.person
+  if (person === undefined) throw notFound(name, 'use a name from "bin/depositd people list"')
+  await decidePerson(context, { person, roles: [], keys: [] })
+}
+
+async function decidePerson(context: Context, person: Person): Promise<void> {
+  const signer = ownSigner(context)
+  const { id } = await withDecisions(context, (deps) =>
+    requestDecision(deps, { kind: 'person', change: person }, signer),
+  )
+  const did =
+    person.roles.length === 0
+      ? `${person.person} is removed`
+      : `${person.person} is ${person.roles.join(', ')}`
+  print(context, { decision: id, ...person }, `${did}, by decision ${id} of ${signer.person}\n`)
+}
+
+type PersonLine = { name: string; roles: readonly PersonRole[]; keys: readonly string[] }
+
+const paging: ListKeyset<PersonLine> = { list: 'people', keyOf: ({ name }) => [name] }
+
+export async function listPeopleCommand(context: Context, options: ListOptions): Promise<void> {
+  const { people } = await withDatabase(context, (db) => readRegister(db, pinnedKey(context)))
+  const rows = [...people.values()].map(
+    ({ person: name, roles, keys }): PersonLine => ({ name, roles, keys }),
+  )
+  const empty =
+    'no people: add the first administrator with "bin/depositd people add NAME --roles administrator"'
+  printList(context, pageOf(rows, options, paging), { columns, empty })
+}
+
+const columns: TableColumn<PersonLine>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'ROLES', value: ({ roles }) => roles.join(', ') },
+  { title: 'KEYS', value: ({ keys }) => keys.join(', ') },
+]

@@ -1,0 +1,88 @@
+import { readFrom } from '../../config/environment.ts'
+import { readPeople } from '../../config/environment-settings.ts'
+import { type DecisionDeps, type DecisionResult, requestDecision } from '../../jobs/people/decide.ts'
+import { createProcedures } from '../../jobs/people/procedures.ts'
+import { type JsonValue, type Signer, signerOf } from '../../people/decision.ts'
+import type { DecisionKind } from '../../people/roles.ts'
+import type { Database } from '../../store/database.ts'
+import type { Tables } from '../../store/tables.ts'
+import { nameOf } from '../actor.ts'
+import {
+  attachedEnvironment,
+  attachedSettings,
+  type Context,
+  isSet,
+  longQueryMs,
+  withDatabase,
+} from '../context.ts'
+import { wrongUse } from '../options.ts'
+
+/** The key of the person at this command line, from SIGNING_KEY. */
+export function ownSigner(context: Context): Signer {
+  // In embedded mode, a key in the environment goes before the one that was made at the first start.
+  const isGiven = isSet(context.environment, 'SIGNING_KEY')
+  const key = readFrom(isGiven ? context.environment : attachedEnvironment(context), readPeople).signingKey
+  if (key !== null) return signerOf(key.signer)
+  throw wrongUse(
+    'no SIGNING_KEY is set, so this decision cannot be signed',
+    'make a key with "bin/depositd people key NAME --out FILE", let an administrator add you, and set SIGNING_KEY_FILE to the file',
+  )
+}
+
+/** The public key with which the register of people begins; null if the settings name none. */
+export function pinnedKey(context: Context): string | null {
+  return readFrom(attachedEnvironment(context), readPeople).administratorKey
+}
+
+const now = () => new Date()
+
+/** With the login for decisions, if the settings name one. */
+export function withDecisions<Result>(
+  context: Context,
+  work: (deps: DecisionDeps & { db: Database<Tables> }) => Promise<Result>,
+): Promise<Result> {
+  const pinned = pinnedKey(context)
+  const books = () => {
+    const { accounts } = attachedSettings(context)
+    return { accountPatterns: accounts.known, guards: accounts.guards }
+  }
+  const procedures = createProcedures({ books, pinned, now })
+  return withDatabase(asDecider(context), (db) => work({ db, procedures, pinned, now }), longQueryMs)
+}
+
+function asDecider(context: Context): Context {
+  const environment = attachedEnvironment(context)
+  const { databaseUrl } = readFrom(environment, readPeople)
+  if (databaseUrl === null) return context
+  return {
+    ...context,
+    environment: { ...environment, DATABASE_URL: databaseUrl, DATABASE_URL_FILE: undefined },
+  }
+}
+
+export async function requestAs(
+  context: Context,
+  request: { kind: DecisionKind; change: JsonValue },
+): Promise<DecisionResult & { by: string }> {
+  const signer = ownSigner(context)
+  const decided = await withDecisions(context, (deps) => requestDecision(deps, request, signer))
+  return { ...decided, by: signer.person }
+}
+
+/** Names that no signature proves: for the owner of the database, if keys are lost. */
+export type UnsignedNames = { by: string; approvedBy: string | null }
+
+/** @param text of `--break-glass`: one name, or two with a comma */
+export function unsignedNames(text: string): UnsignedNames {
+  const [by = '', second, ...more] = text.split(',').map((name) => name.trim())
+  if (more.length > 0) throw wrongUse('--break-glass names more than two people', 'name one or two')
+  return {
+    by: nameOf('--break-glass', by),
+    approvedBy: second === undefined ? null : nameOf('--break-glass', second),
+  }
+}
+
+/** The line of a decision that waits, for text output. */
+export function waitingText({ id, by }: { id: bigint; by: string }): string {
+  return `decision ${id} is requested by ${by}; a second person signs it with\nbin/depositd decisions approve ${id}\n`
+}

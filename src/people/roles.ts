@@ -1,0 +1,24 @@
+/** `auditor` and `viewer` decide nothing. */
+export const personRoles = [
+  'administrator',
+  'accountant',
+  'operator',
+  'approver',
+  'auditor',
+  'viewer',
+] as const
+
+export type PersonRole = (typeof personRoles)[number]
+
+/** Who may request each kind of decision. A second person must be an approver. */
+export const requesters = {
+  person: 'administrator',
+  journal: 'accountant',
+  reversal: 'accountant',
+  close: 'accountant',
+  reopen: 'accountant',
+} as const satisfies Record<string, PersonRole>
+
+export type DecisionKind = keyof typeof requesters
+
+export const decisionKinds = Object.keys(requesters) as DecisionKind[]

@@ -1,0 +1,116 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { DecisionContent } from '../people/decision.ts'
+import type { DecisionEvent, DecisionState, StoredDecision } from '../people/register.ts'
+import { inPieces } from './database.ts'
+import type { Tables } from './tables.ts'
+
+/** In the order of their numbers. */
+export async function readDecisions(
+  db: Kysely<Tables>,
+  which: { kind: string } | { id: bigint } | 'all',
+): Promise<StoredDecision[]> {
+  const filter =
+    which === 'all' ? sql`true` : 'kind' in which ? sql`d.kind = ${which.kind}` : sql`d.id = ${which.id}`
+  const { rows } = await sql<
+    Omit<StoredDecision, 'events'> & { events: (Omit<DecisionEvent, 'id'> & { id: string })[] }
+  >`
+    select d.id, d.uuid, d.kind, d.people, d.text, coalesce((
+      select jsonb_agg(jsonb_build_object('id', e.id::text, 'action', e.action, 'person', e.person, 'signature', e.signature)
+        order by e.id) from decision_event e where e.decision_id = d.id), '[]') as events
+    from decision d where ${filter} order by d.id`.execute(db)
+  return rows.map(({ events, ...row }) => ({
+    ...row,
+    events: events.map(({ id, ...event }) => ({ id: BigInt(id), ...event })),
+  }))
+}
+
+/** Until the transaction ends, no other one adds to any decision. */
+export async function lockDecisions(tx: Transaction<Tables>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('decisions'))`.execute(tx)
+}
+
+export async function insertDecision(
+  tx: Transaction<Tables>,
+  { decision, kind, people }: DecisionContent,
+  text: string,
+): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`
+    insert into decision (uuid, kind, people, text) values (${decision}, ${kind}, ${people}, ${text})
+    returning id`.execute(tx)
+  return rows[0]?.id ?? 0n
+}
+
+export async function insertDecisionEvent(
+  tx: Transaction<Tables>,
+  decisionId: bigint,
+  { action, person, signature, reason = null }: Omit<DecisionEvent, 'id'> & { reason?: string | null },
+): Promise<void> {
+  await sql`
+    insert into decision_event (decision_id, action, person, signature, reason)
+    values (${decisionId}, ${action}, ${person}, ${signature}, ${reason})`.execute(tx)
+}
+
+/** Columns of `accounting.decisions`. */
+export type DecisionLine = {
+  id: bigint
+  kind: string
+  state: DecisionState
+  people: number
+  requested_by: string | null
+  requested_at: Date
+  approved_by: string | null
+  decided_at: Date | null
+  reason: string | null
+}
+
+/** Newest first, with a lower id than `before`. */
+export async function listDecisions(
+  db: Kysely<Tables>,
+  { state, before, limit }: { state: DecisionState | null; before: bigint | null; limit: number },
+): Promise<DecisionLine[]> {
+  const { rows } = await sql<DecisionLine>`
+    select id, kind, state, people, requested_by, requested_at, approved_by, decided_at, reason
+    from accounting.decisions
+    where (${state}::text is null or state = ${state}) and (${before}::bigint is null or id < ${before})
+    order by id desc limit ${limit}`.execute(db)
+  return rows
+}
+
+/** SHA-256 over all evidence of the group of this deposit; null if there is no such deposit. */
+export async function evidenceDigest(db: Kysely<Tables>, depositId: bigint): Promise<string | null> {
+  const { rows } = await sql<{ digest: string | null }>`
+    select encode(sha256(convert_to(string_agg(i.id || ' ' || encode(sha256(i.body), 'hex'), E'\n' order by i.id), 'UTF8')), 'hex')
+      as digest
+    from evidence e join inbox i on i.id = e.inbox_id
+    where e.group_id = (select group_id from deposit where id = ${depositId})`.execute(db)
+  return rows[0]?.digest ?? null
+}
+
+/** A row of the books that people decided. `books` is what the signed text says of it; `decision` is null without signatures. */
+export type DecidedRow = {
+  what: string
+  decision: bigint | null
+  by: string
+  approvedBy: string | null
+  reason: string | null
+  books: unknown
+}
+
+/** Journals by hand, and changes of months. */
+export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<DecidedRow[]> {
+  yield* inPieces(
+    tx,
+    sql<DecidedRow>`
+      select 'journal ' || j.id as what, m.decision_id as decision, m.made_by as by, m.approved_by as "approvedBy", m.reason,
+        jsonb_build_object('key', j.posting_key, 'period', j.period,
+          'event_at', to_char(j.event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+          'deposit', j.deposit_id::text, 'transfers', (
+            select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset, 'amount', t.amount::text)
+              order by t.leg) from ledger_transfer t where t.journal_id = j.id)) as books
+      from manual_journal m join ledger_journal j on j.id = m.journal_id
+      union all
+      select 'period event ' || id, decision_id, actor, approved_by, reason, jsonb_build_object(
+        'period', to_char(period, 'YYYY-MM'), 'action', action, 'balance', sha256)
+      from ledger_period_event`,
+  )
+}

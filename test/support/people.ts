@@ -1,0 +1,68 @@
+import type { Kysely } from 'kysely'
+import type { WrittenJournal } from '../../src/jobs/books/book-by-hand.ts'
+import { type DecisionDeps, requestDecision } from '../../src/jobs/people/decide.ts'
+import { addFirstPerson, createProcedures } from '../../src/jobs/people/procedures.ts'
+import { makeSigningKey } from '../../src/ledger/checkpoint.ts'
+import { type JsonValue, type Signer, signerOf } from '../../src/people/decision.ts'
+import type { PersonRole } from '../../src/people/roles.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { type Ran, runCommand } from './command.ts'
+import { written } from './manual-journals.ts'
+
+const keyOfName = (name: string) => makeSigningKey(name, 'log')
+
+const now = () => new Date()
+
+/** Erin requests and administrates, max approves. Their keys are the same in every test of a process. */
+const keys = { erin: keyOfName('erin'), max: keyOfName('max') }
+
+export const signers = { erin: signerOf(keys.erin.signer), max: signerOf(keys.max.signer) }
+
+/** Of the commands of each. */
+export const signingKeys = {
+  erin: { SIGNING_KEY: keys.erin.text, ADMINISTRATOR_KEY: signers.erin.key },
+  max: { SIGNING_KEY: keys.max.text, ADMINISTRATOR_KEY: signers.erin.key },
+}
+
+export function decisionDeps(db: Kysely<Tables>, accountPatterns: readonly string[] = []): DecisionDeps {
+  const pinned = signers.erin.key
+  return {
+    db,
+    pinned,
+    now,
+    procedures: createProcedures({ books: () => ({ accountPatterns, guards: [] }), pinned, now }),
+  }
+}
+
+/** @param db of a login that may write decisions */
+export async function addPeople(db: Kysely<Tables>): Promise<void> {
+  await addFirstPerson(db, signers.erin)
+  await addPerson(db, signers.max, ['approver'])
+}
+
+export async function addPerson(
+  db: Kysely<Tables>,
+  { person, key }: Signer,
+  roles: readonly PersonRole[],
+): Promise<void> {
+  const change = { person, roles: [...roles], keys: [key] }
+  await requestDecision(decisionDeps(db), { kind: 'person', change }, signers.erin)
+}
+
+/** Runs a command as erin; if its decision waits, max approves it, and the result is of that. */
+export async function runDecided(
+  line: string | readonly string[],
+  environment: Record<string, string>,
+): Promise<Ran> {
+  const requested = await runCommand(line, { ...environment, ...signingKeys.erin })
+  const [, id] = /^decision (\d+) is requested by erin/.exec(requested.out) ?? []
+  if (id === undefined) return requested
+  return runCommand(`decisions approve ${id}`, { ...environment, ...signingKeys.max })
+}
+
+/** Of the journal of `written`. */
+export function journalRequest(changes: Partial<WrittenJournal> = {}) {
+  const { date, lines, ...rest } = written(changes)
+  const change = { date: date.toISOString(), lines: [...lines], ...rest } as unknown as JsonValue
+  return { kind: 'journal', change } as const
+}
