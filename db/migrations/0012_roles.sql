@@ -13,8 +13,10 @@ begin
     exception when duplicate_object or unique_violation then null;
     end;
   end loop;
-  grant depositd_daemon to depositd_decider;
-  execute format('grant depositd_daemon, depositd_decider to %I', current_user);
+  if not pg_has_role('depositd_decider', 'depositd_daemon', 'member') then
+    grant depositd_daemon to depositd_decider;
+  end if;
+  execute format('grant depositd_daemon to %I', current_user);
 end
 $$;
 

@@ -172,16 +172,16 @@ function tokenFaults(token: string): string[] {
 }
 
 /** `text` is secret. */
-export type SigningKey = { text: string; signer: NoteSigner }
+export type SecretKey = { text: string; signer: NoteSigner }
 
 /** The key that signs checkpoints of the log; null if they are not signed. */
-export function readLedgerKey(reader: EnvironmentReader): SigningKey | null {
+export function readLedgerKey(reader: EnvironmentReader): SecretKey | null {
   return readKey(reader, 'LEDGER_KEY', 'bin/depositd ledger key create')
 }
 
 /** For the commands with which people decide. */
 export type PeopleSettings = {
-  signingKey: SigningKey | null
+  signingKey: SecretKey | null
   /** The public key with which the register of people begins; null to trust the first decision. */
   administratorKey: string | null
   /** The login that writes decisions; null for that of the daemon. */
@@ -198,7 +198,7 @@ export function readPeople(reader: EnvironmentReader): PeopleSettings {
   return { signingKey, administratorKey, databaseUrl }
 }
 
-function readKey(reader: EnvironmentReader, name: string, command: string): SigningKey | null {
+function readKey(reader: EnvironmentReader, name: string, command: string): SecretKey | null {
   const text = reader.optional(name) ?? ''
   if (text === '') return null
   const signer = readSigningKey(text)

@@ -23,7 +23,7 @@ import {
   readPeople,
   readStorageUrls,
   readTracing,
-  type SigningKey,
+  type SecretKey,
   type TracingSettings,
 } from './environment-settings.ts'
 import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
@@ -75,7 +75,7 @@ export type Settings = {
   ops: OpsBindAddress
   links: Links
   /** Null if checkpoints are not signed. */
-  ledgerKey: SigningKey | null
+  ledgerKey: SecretKey | null
   people: PeopleSettings
   /** They confirm each checkpoint. */
   witnesses: readonly Witness[]
