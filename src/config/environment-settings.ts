@@ -206,3 +206,27 @@ function readKey(reader: EnvironmentReader, name: string, command: string): Secr
   if (signer?.kind !== 'log') reader.faults.push(`${name} must be a key made by "${command}"`)
   return signer?.kind === 'log' ? { text, signer } : null
 }
+
+/** Without addresses of databases, services and nodes. */
+export type EnvironmentSettings = {
+  /** On loopback by default, since it is not public. */
+  ops: OpsBindAddress
+  links: Links
+  /** Null if checkpoints are not signed. */
+  ledgerKey: SecretKey | null
+  people: PeopleSettings
+  logLevel: LogLevel
+  /** Null if tracing is off. */
+  tracing: TracingSettings | null
+}
+
+export function readEnvironmentSettings(reader: EnvironmentReader): EnvironmentSettings {
+  return {
+    ops: readOps(reader),
+    links: readLinks(reader),
+    ledgerKey: readLedgerKey(reader),
+    people: readPeople(reader),
+    logLevel: readLogLevel(reader),
+    tracing: readTracing(reader),
+  }
+}

@@ -11,21 +11,7 @@ import type { Witness } from '../ledger/checkpoint.ts'
 import { readAccounts, type ValuationSettings, valuationOf } from './accounts.ts'
 import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, secretsFolder } from './environment.ts'
-import {
-  type Links,
-  type LogLevel,
-  type OpsBindAddress,
-  type PeopleSettings,
-  readLedgerKey,
-  readLinks,
-  readLogLevel,
-  readOps,
-  readPeople,
-  readStorageUrls,
-  readTracing,
-  type SecretKey,
-  type TracingSettings,
-} from './environment-settings.ts'
+import { type EnvironmentSettings, readEnvironmentSettings, readStorageUrls } from './environment-settings.ts'
 import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
 import { readPolicies } from './policies.ts'
 import { readServiceAuth, refuseUnusedSecrets, type ServiceAuth } from './service-auth.ts'
@@ -37,7 +23,7 @@ import {
   type WebhookAuthSettings,
 } from './webhook-settings.ts'
 
-export type Settings = {
+export type Settings = EnvironmentSettings & {
   databaseUrl: string
   queueUrl: string
   /** The default one first. */
@@ -71,17 +57,8 @@ export type Settings = {
   canary: CanarySettings | null
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   http: HttpBindAddress
-  /** On loopback by default, since it is not public. */
-  ops: OpsBindAddress
-  links: Links
-  /** Null if checkpoints are not signed. */
-  ledgerKey: SecretKey | null
-  people: PeopleSettings
   /** They confirm each checkpoint. */
   witnesses: readonly Witness[]
-  logLevel: LogLevel
-  /** Null if tracing is off. */
-  tracing: TracingSettings | null
 }
 
 export type ServiceSettings = {
@@ -109,12 +86,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     services: readServices({ reader, readText }, file),
     networks: file === null ? [] : readNetworks(file.networks, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
-    ops: readOps(reader),
-    links: readLinks(reader),
-    ledgerKey: readLedgerKey(reader),
-    people: readPeople(reader),
-    logLevel: readLogLevel(reader),
-    tracing: readTracing(reader),
+    ...readEnvironmentSettings(reader),
   }
   reader.faults.push(...settings.networks.flatMap(quorumFaults))
   const canary = file && readCanary(reader, file.canary, settings.services)

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await fill()
   await sealBooks(books.db, signer)
   trust = { keys: [signer], published: await publishedOf(books) }
-  await books.db.destroy()
+  await Promise.all([books.db.destroy(), books.owner.destroy()])
   return () => made[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
@@ -37,7 +37,6 @@ beforeEach(async () => {
 
 /** Three rows of each table but those that `bookPayments` and `openBooks` fill. */
 async function fill(): Promise<void> {
-  const owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
   const statements = [
     `insert into mismatch (kind, subject, severity, detail, opened_at)
       select 'seal_broken', 'test/' || gen_random_uuid(), 'severe', '{}', now()`,
@@ -61,9 +60,8 @@ async function fill(): Promise<void> {
     `insert into rule_set (rules) select '{"n":' || n || '}' from generate_series(1, 3) as n`,
     `insert into valuation_rule (currency, max_age) select 'EUR', n * interval '1 hour' from generate_series(1, 3) as n`,
   ]
-  await sql`set session_replication_role = replica`.execute(owner)
-  for (const statement of statements) await sql.raw(statement).execute(owner)
-  await owner.destroy()
+  await sql`set session_replication_role = replica`.execute(books.owner)
+  for (const statement of statements) await sql.raw(statement).execute(books.owner)
 }
 
 test('a log that was left alone is as it was sealed; new rows are not sealed yet', async () => {
@@ -295,9 +293,8 @@ test('without a key, signatures are not checked; without a published checkpoint,
 
 test('a login that may not read a table checks the others, and says so', async () => {
   const login = { url: books.url, poolMax: 1, applicationName: 'test', role: 'depositd_accountant' }
-  const reader = openDatabase<Tables>(login)
+  await using reader = openDatabase<Tables>(login)
   const { findings, counted } = await sealsCheck(trust).run(reader, () => undefined)
-  await reader.destroy()
   expect(findings).toEqual([])
   expect(counted['tables that this login may not read']).toBeGreaterThan(0)
 })
