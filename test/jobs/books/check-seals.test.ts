@@ -276,8 +276,8 @@ describe('as superuser, in the log itself', () => {
     ],
     [
       'the range of a seal',
-      ['update seal set after_id = after_id - 1 where number = 12'],
-      /^seal 12: it does not continue the seals before it/m,
+      ['update seal set after_id = after_id - 1 where number = 14'],
+      /^seal 14: it does not continue the seals before it/m,
     ],
     ['marks alone', [`update seal set marks = ''`], /^$/],
   ])('%s', async (_what, statements, finding) => {
