@@ -63,6 +63,13 @@ type AccountSum = Pick<Lot, 'account' | 'asset' | 'units' | 'cost'>
 
 export const noLots: Pool = { lots: [], sums: new Map() }
 
+/** What accounts gain or lose of each lot. */
+export function lotChanges(before: Pool, after: Pool): Lot[] {
+  const [were, are] = [new Set(before.lots), new Set(after.lots)]
+  const gone = [...were.difference(are)].map((lot) => ({ ...lot, units: -lot.units, cost: -lot.cost }))
+  return merged([...gone, ...are.difference(were)]).filter(({ units, cost }) => units !== 0n || cost !== 0n)
+}
+
 export function poolOf(lots: readonly Lot[]): Pool {
   const accounts = Map.groupBy(lots, ({ account }) => account)
   return {

@@ -4,7 +4,7 @@ import {
   type JournalToValue,
   type UnitChange,
 } from '../../src/ledger/carry-values.ts'
-import type { CostBasis, Lot } from '../../src/ledger/lots.ts'
+import { type CostBasis, isOwn, type Lot, lotChanges } from '../../src/ledger/lots.ts'
 import { Pools } from '../../src/ledger/pools.ts'
 
 export const [transit, forwarded, owed] = [
@@ -45,7 +45,8 @@ export class Valued {
   pools: Pools
   /** Keys of pools that journals have read. */
   readonly read: string[] = []
-  readonly journals: (CarriedJournal & { journal: JournalToValue })[] = []
+  /** With what own accounts gain or lose of each lot. */
+  readonly journals: (CarriedJournal & { journal: JournalToValue; own: Lot[] })[] = []
   readonly basis: CostBasis
   /** As if each journal were valued by another process, which loads lots in another order. */
   isReloading = false
@@ -55,9 +56,10 @@ export class Valued {
     this.pools = new Pools([], basis)
   }
 
-  book(lines: readonly Line[], depositId: bigint | null = null): CarriedJournal {
+  book(lines: readonly Line[], depositId: bigint | null = null, eventAt?: Date): CarriedJournal {
     const id = BigInt(this.journals.length + 1)
-    return this.#carry({ id, eventAt: hour(id), depositId, changes: changesOf(lines), reverses: null })
+    const changes = changesOf(lines)
+    return this.#carry({ id, eventAt: eventAt ?? hour(id), depositId, changes, reverses: null })
   }
 
   reverse(number: number): CarriedJournal {
@@ -92,9 +94,14 @@ export class Valued {
       },
     }
     const carried = carryValues(journal, pools, this.basis)
+    const changed = [...carried.pools].flatMap(([key, pool]) => lotChanges(this.pools.get(key), pool))
     for (const [key, pool] of carried.pools) this.pools.set(key, pool)
     if (this.isReloading) this.pools = new Pools(this.lots().toReversed(), this.basis)
-    this.journals.push({ ...carried, journal })
+    this.journals.push({
+      ...carried,
+      journal,
+      own: changed.filter(({ account }) => isOwn(account, this.basis)),
+    })
     return carried
   }
 }

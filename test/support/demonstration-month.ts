@@ -30,6 +30,13 @@ const day = 24 * 60
 const storeAddress = '0x00000000000000000000000000000000000000e1' as Address
 const store = { kind: 'channel', id: 'store' } as const
 export const treasury = `assets:forwarded:arbitrum:${recipient}`
+export const basis = {
+  currency: 'EUR',
+  maxAgeMs: day * 60_000,
+  own: [treasury, 'assets:bank:*'],
+  method: 'fifo',
+  pool: 'account',
+} as const
 
 /**
  * January: deposits that go well, are short, credited, withdrawn, written off, refunded, unreported and orphaned, sales,
@@ -46,13 +53,7 @@ export async function openDemonstrationMonth(): Promise<Books> {
     deposits: [{ network: base, address: storeAddress }],
     forward: { network: arbitrum, asset: 'USDC', recipient },
   })
-  await keepValuation(books.db, {
-    currency: 'EUR',
-    maxAgeMs: day * 60_000,
-    own: [treasury, 'assets:bank:*'],
-    method: 'fifo',
-    pool: 'account',
-  })
+  await keepValuation(books.db, basis)
   await givePrices(books, prices())
   for (const observations of deposits()) {
     await books.receive(...observations)

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { formatMinor, toDecimal, toMinor } from '../../src/core/value.ts'
 import { isInstalled } from './programs-needed.ts'
 
 export const hledgerInstalled = (): boolean => isInstalled('hledger')
@@ -56,6 +57,20 @@ export function hledgerValues(file: string, beforeDay: string): ReadonlyMap<stri
   )
 }
 
+/** What hledger has each account at, at cost in one currency; without those of zero. */
+export function hledgerCosts(file: string, currency: string): ReadonlyMap<string, string> {
+  const words = 'balance --flat --no-total --layout bare -B -O csv'.split(' ')
+  const { said } = runProgram('hledger', '-f', file, ...words)
+  return new Map(
+    linesOf(said)
+      .slice(1)
+      .map((line) => line.split(',').map(bare))
+      .filter(([, commodity]) => commodity === currency)
+      .map(([account = '', , balance = '']): [string, string] => [account, balance])
+      .filter(([, balance]) => balance !== '0' && balance !== '0.00'),
+  )
+}
+
 /** What Beancount values the balances before a day at in euros, by account and exactly. */
 export function beancountValues(
   file: string,
@@ -71,6 +86,20 @@ export function beancountValues(
         const [account = '', value = ''] = line.split(',').map(bare)
         return [account, value]
       }),
+  )
+}
+
+/** The first cell of each row of a query with its second one, an amount, in cents; without those of zero. */
+export function beancountCents(file: string, query: string): ReadonlyMap<string, string> {
+  const { said } = runProgram('bean-query', '-f', 'csv', file, query)
+  return new Map(
+    linesOf(said)
+      .slice(1)
+      .map((line): [string, string] => {
+        const [name = '', value = ''] = line.split(',').map(bare)
+        return [name, formatMinor(toMinor(toDecimal(shortest(value)), 'EUR'), 'EUR')]
+      })
+      .filter(([, value]) => value !== '0.00'),
   )
 }
 

@@ -3,9 +3,10 @@ import type { ValuedJournal } from '../../ledger/carry-values.ts'
 import type { Lot } from '../../ledger/lots.ts'
 import { Pools } from '../../ledger/pools.ts'
 import { allLots, priceFaults, revaluationFaults, ruleOfEach } from '../../store/ledger/value-faults.ts'
-import { type PricedLine, readUnvalued, readValued, readValuedJournals } from '../../store/ledger/values.ts'
+import { readValued } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { LedgerCheck } from './ledger-checks.ts'
+import { readStored } from './replay-values.ts'
 import { eachInTime, type FunctionalCurrency, valueJournal } from './value-books.ts'
 
 const journalsAtOnce = 500
@@ -27,8 +28,8 @@ export const checkValues: LedgerCheck = {
         const { lastJournal: upTo } = await readValued(tx)
         let [after, journals, held]: [bigint, number, Held] = [0n, 0, null]
         for (;;) {
-          const chunk = await readUnvalued(tx, { after, upTo, limit: journalsAtOnce })
-          if (chunk.journals.length === 0) break
+          const chunk = await readStored(tx, { after, upTo, limit: journalsAtOnce })
+          if (chunk.again.length === 0) break
           const again = await valueAgain(tx, chunk, held)
           findings.push(...again.findings)
           ;[after, held, journals] = [again.last, again.held, journals + again.count]
@@ -39,20 +40,20 @@ export const checkValues: LedgerCheck = {
       }),
 }
 
-type Chunk = Awaited<ReturnType<typeof readUnvalued>>
+type Chunk = Awaited<ReturnType<typeof readStored>>
 
 /** Null before the first journal. */
 type Held = { rule: FunctionalCurrency; pools: Pools } | null
 
 /** As many of the journals as are valued in time. */
-async function valueAgain(tx: Transaction<Tables>, { journals, changes }: Chunk, before: Held) {
-  const ids = journals.map(({ id }) => id)
-  const rules = await ruleOfEach(tx, ids)
-  const stored = await readValuedJournals(tx, [...ids, ...journals.flatMap(({ reverses }) => reverses ?? [])])
-  const byJournal = Map.groupBy(changes, ({ journal }) => journal)
+async function valueAgain(tx: Transaction<Tables>, { again: journals, stored }: Chunk, before: Held) {
+  const rules = await ruleOfEach(
+    tx,
+    journals.map(({ journal }) => journal.id),
+  )
   const findings: string[] = []
   let held = before
-  const count = await eachInTime(journals, (journal) => {
+  const count = await eachInTime(journals, ({ journal, rows }) => {
     const rule = rules.get(journal.id)
     if (rule === undefined) {
       findings.push(`journal ${journal.id} has no values`)
@@ -60,19 +61,10 @@ async function valueAgain(tx: Transaction<Tables>, { journals, changes }: Chunk,
     }
     if (held?.rule.id !== rule.id) held = { rule, pools: new Pools(held?.pools.lots() ?? [], rule) }
     const was = stored.get(journal.id) ?? { lines: [], disposals: [] }
-    const priceOf = pricesIn(was.lines)
-    const rows = (byJournal.get(journal.id) ?? []).map((row) => ({ ...row, ...priceOf(row.asset) }))
     const again = valueJournal(held, { journal, rows }, stored)
     findings.push(...differences(was, again).map((difference) => `journal ${journal.id}: ${difference}`))
   })
-  return { findings, held, count, last: journals[count - 1]?.id ?? 0n }
-}
-
-function pricesIn(lines: readonly PricedLine[]) {
-  const prices = new Map(
-    lines.map(({ asset, price, priceAt, source }) => [asset, { price, priceAt, source }]),
-  )
-  return (asset: string) => prices.get(asset) ?? { price: null, priceAt: null, source: null }
+  return { findings, held, count, last: journals[count - 1]?.journal.id ?? 0n }
 }
 
 function differences(was: ValuedJournal, again: ValuedJournal): string[] {

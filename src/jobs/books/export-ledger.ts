@@ -1,4 +1,4 @@
-import { assert, Fault } from '../../core/errors.ts'
+import { Fault } from '../../core/errors.ts'
 import { ExportFolder, type WrittenFile } from '../../ledger/export/export-folder.ts'
 import {
   type AssetTotal,
@@ -6,30 +6,29 @@ import {
   type ExportedAsset,
   type ExportedJournal,
   type ExportedPrices,
-  type ExportedTransfer,
+  type ExportFormat,
   type ExportGaps,
   Tally,
 } from '../../ledger/export/exported-journal.ts'
 import { type ExportFormatName, formatOf } from '../../ledger/export/formats.ts'
 import type { Chart } from '../../ledger/export/journal-import.ts'
-import { commodityOf } from '../../ledger/export/plain-text.ts'
-import { type AssetNames, readAssetNames } from '../../store/assets.ts'
+import type { CostBasis } from '../../ledger/lots.ts'
+import { readAssetNames } from '../../store/assets.ts'
 import type { Database } from '../../store/database.ts'
 import { type AccountLabels, accountsUnder, isOwner, readAccountLabels } from '../../store/ledger/accounts.ts'
 import {
   type JournalSelection,
-  type LedgerJournalRow,
-  type LedgerTransferRow,
   mayValue,
   readExtent,
   readJournals,
   readRevaluations,
   readValueLines,
-  type ValueLineRow,
 } from '../../store/ledger/export-journals.ts'
-import { dailyPrices, readValuation } from '../../store/ledger/prices.ts'
+import { dailyPrices, readValuation, soleBasis } from '../../store/ledger/prices.ts'
 import { priceGaps, readValued } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
+import { assetReader, joined } from './exported-rows.ts'
+import { LotReplay } from './replay-values.ts'
 import { gapsMax, refusalOf, valueBooks } from './value-books.ts'
 
 /** Times are ISO 8601 with a zone. Null means no filter. */
@@ -78,7 +77,8 @@ const usualPageSize = 2000
 export async function exportLedger(db: Database<Tables>, wish: ExportWish): Promise<Manifest> {
   const [labels, valuation] = [await readAccountLabels(db), await readValuation(db)]
   const currency = valuation?.currency ?? null
-  const format = formatOf(wish.format, { ...wish, currency, chart: chartOf(labels) })
+  const basis = await basisOf(db, wish.selection)
+  const format = formatOf(wish.format, { ...wish, currency, chart: chartOf(labels), basis })
   const accounts = await requiredAccounts(db, wish.selection)
   const assetOf = assetReader(await readAssetNames(db))
   const { recordedAsOf, lastJournal } = await readExtent(db, wish.selection.recordedAsOf)
@@ -89,11 +89,12 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     limit: wish.pageSize ?? usualPageSize,
     isValued: format.gaps !== undefined,
     assetOf,
+    replay: null,
   }
   if (format.gaps !== undefined) await refuseGaps(source, format.gaps)
   await using folder = await ExportFolder.open(wish.folder, format)
   const tally = new Tally()
-  for await (const { journals, after } of pagesOf(source)) {
+  for await (const { journals, after } of pagesOf({ ...source, replay: replayOf(format) })) {
     await folder.write(journals.flatMap(format.journal))
     for (const journal of journals) tally.add(journal)
     wish.onProgress({ journals: tally.counts().journals, at: after ?? lastJournal, of: lastJournal })
@@ -117,6 +118,18 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
   }))
 }
 
+/** Of lots, which follow from all journals up to then; null if some are not exported. */
+async function basisOf(
+  db: Database<Tables>,
+  { recordedAsOf: _asOf, ...filters }: ExportSelection,
+): Promise<CostBasis | null> {
+  return Object.values(filters).every((filter) => filter === null) ? soleBasis(db) : null
+}
+
+function replayOf({ lots }: ExportFormat): LotReplay | null {
+  return lots === undefined ? null : new LotReplay(lots)
+}
+
 function chartOf(labels: AccountLabels): Chart {
   return (account) => labels.get(account) ?? { code: null, name: null }
 }
@@ -127,16 +140,19 @@ type ExportSource = {
   limit: number
   isValued: boolean
   assetOf: (key: string) => ExportedAsset
+  /** Null for journals without lots. */
+  replay: LotReplay | null
 }
 
 /** `after` is the last number of the page; null of the last page. */
-async function* pagesOf({ db, selection, limit, isValued, assetOf }: ExportSource) {
+async function* pagesOf({ db, selection, limit, isValued, assetOf, replay }: ExportSource) {
   let after: bigint | null = 0n
   while (after !== null) {
     const rows = await readJournals(db, selection, { after, limit })
     const ids = isValued ? rows.journals.map(({ id }) => id) : []
     const values = await readValueLines(db, { journals: ids, revaluations: [] })
-    const journals = joined({ ...rows, values }, assetOf)
+    const lots = (await replay?.changesUpTo(db, rows.journals.at(-1)?.id ?? 0n)) ?? null
+    const journals = joined({ ...rows, values, lots }, assetOf)
     after = journals.length < limit ? null : (journals.at(-1)?.id ?? null)
     yield { journals, after }
   }
@@ -160,7 +176,7 @@ async function revaluationsOf({
     reverses: null,
     reason: null,
   }))
-  return joined({ journals, transfers: [], values }, assetOf)
+  return joined({ journals, transfers: [], values, lots: null }, assetOf)
 }
 
 /** Values what is new, if the login may. */
@@ -223,70 +239,4 @@ async function requiredAccounts(
     problem: `--account: no account ${JSON.stringify(account)}`,
     fix: 'use one from "bin/depositd ledger balances", or a prefix up to a colon',
   })
-}
-
-/** @throws Fault `usage_bad` if two assets would share a name, which would merge their totals */
-function assetReader(names: AssetNames): (key: string) => ExportedAsset {
-  const assets = new Map(
-    [...names].map(([key, { symbol, decimals }]) => [
-      key,
-      { key, symbol, decimals, commodity: commodityOf({ key, symbol }) },
-    ]),
-  )
-  const keyOf = new Map<string, string>()
-  for (const { key, commodity } of assets.values()) {
-    const other = keyOf.get(commodity)
-    if (other !== undefined)
-      throw new Fault('usage_bad', {
-        problem: `${other} and ${key} would both have the name ${commodity}`,
-        fix: 'set another symbol for one of them in the settings',
-      })
-    keyOf.set(commodity, key)
-  }
-  return (key) => {
-    const asset = assets.get(key)
-    assert(asset !== undefined, 'every asset of the books is pinned')
-    return asset
-  }
-}
-
-type ExportRowPage = {
-  journals: readonly LedgerJournalRow[]
-  transfers: readonly LedgerTransferRow[]
-  values: readonly ValueLineRow[]
-}
-
-function joined(
-  { journals, transfers, values }: ExportRowPage,
-  assetOf: (key: string) => ExportedAsset,
-): ExportedJournal[] {
-  const byJournal = Map.groupBy(transfers, ({ journal_id: id }) => id)
-  const valuesOf = Map.groupBy(values, ({ id }) => id)
-  return journals.map((row) => ({
-    id: row.id,
-    postingKey: row.posting_key,
-    kind: row.kind,
-    depositId: row.deposit_id,
-    reverses: row.reverses,
-    reason: row.reason,
-    period: row.period,
-    eventAt: row.event_at,
-    recordedAt: row.recorded_at,
-    transfers: (byJournal.get(row.id) ?? []).map(
-      ({ leg, debit, credit, asset, amount }): ExportedTransfer => ({
-        leg,
-        debit,
-        credit,
-        asset: assetOf(asset),
-        amount: BigInt(amount),
-      }),
-    ),
-    values: (valuesOf.get(row.id) ?? []).map(({ account, asset, units, value, price }) => ({
-      account,
-      asset: asset === null ? null : assetOf(asset),
-      units: BigInt(units),
-      value: BigInt(value),
-      price,
-    })),
-  }))
 }

@@ -128,9 +128,9 @@ function lotsOf(journals: readonly UnvaluedJournal[], changes: readonly UnitChan
 
 type CarriedLines = Pick<CarriedJournal, 'disposals'> & { lines: readonly Omit<PricedLine, 'journal'>[] }
 
-/** @param held the pools change with the journal */
+/** The pools change with the journal. */
 export function valueJournal(
-  { rule, pools: before }: { rule: FunctionalCurrency; pools: Pools },
+  { rule, pools: before }: { rule: CostBasis & { currency: string }; pools: Pools },
   { journal, rows }: { journal: UnvaluedJournal; rows: readonly UnitChangeRow[] },
   originals: ReadonlyMap<bigint, CarriedLines>,
 ): ValuationToSave {

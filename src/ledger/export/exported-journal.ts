@@ -1,4 +1,5 @@
 import { formatAmount } from '../../core/money.ts'
+import type { CostBasis } from '../lots.ts'
 
 export type ExportedAsset = {
   /** `network/contract`, `network/mint` or `network/native`. */
@@ -30,6 +31,19 @@ export type ExportedValue = {
   price: string | null
 }
 
+/** What an account with own funds gains or loses of a lot. */
+export type ExportedLot = {
+  account: string
+  asset: ExportedAsset
+  /** The journal that acquired it, and its day in UTC. */
+  origin: bigint
+  day: string
+  /** In base units. */
+  units: bigint
+  /** In the smallest coins of the functional currency. */
+  cost: bigint
+}
+
 /** Times are ISO 8601 in UTC with all six digits of PostgreSQL. */
 export type ExportedJournal = {
   id: bigint
@@ -45,6 +59,8 @@ export type ExportedJournal = {
   transfers: readonly ExportedTransfer[]
   /** Empty unless the format is in the functional currency. */
   values: readonly ExportedValue[]
+  /** Of a journal in a format that has the lots of own funds; otherwise null. */
+  lots: readonly ExportedLot[] | null
 }
 
 /** Lists are ordered by name. */
@@ -72,6 +88,8 @@ export type ExportFormat = {
   hasPrices?: true
   /** It is in the functional currency, and has revaluations too. Reads all journals before anything is written. */
   gaps?: ExportGaps
+  /** It has the lots of own funds, by this cost basis. */
+  lots?: CostBasis & { currency: string }
 }
 
 export type ExportGaps = {

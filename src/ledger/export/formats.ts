@@ -1,6 +1,7 @@
 import { Fault } from '../../core/errors.ts'
 import { formatAmount } from '../../core/money.ts'
 import { notValued } from '../../core/value.ts'
+import type { CostBasis } from '../lots.ts'
 import { csvLine } from './csv.ts'
 import {
   type ExportedJournal,
@@ -10,7 +11,8 @@ import {
 } from './exported-journal.ts'
 import { type Chart, importFormat, importPrograms } from './journal-import.ts'
 import { beancount, hledger } from './plain-text.ts'
-import { valuedFormat } from './valued-text.ts'
+import { valuedBeancount } from './valued-beancount.ts'
+import { valuedHledger } from './valued-text.ts'
 
 /** One JSON document per line. Long numbers are strings, so that no reader rounds them. */
 const journalsJsonl: ExportFormat = {
@@ -93,18 +95,21 @@ export type FormatSettings = {
   currency: string | null
   /** Plain-text accounting with the values and gains of the books. */
   isValued?: boolean
+  /** By which all of the books are valued; null if the export has only a part of them, or there were several. */
+  basis?: CostBasis | null
 }
 
 /** @throws Fault `usage_bad` if the format is in a currency and there is none, or has no values */
 export function formatOf(
   name: ExportFormatName,
-  { chart, currency, isValued = false }: FormatSettings,
+  { chart, currency, isValued = false, basis }: FormatSettings,
 ): ExportFormat {
   const isImport = name === 'xero' || name === 'quickbooks'
   if (!isImport && !isValued) return plainFormats[name]
   if (currency === null) throw notValued(isImport ? `--format ${name}` : '--valued')
   if (isImport) return importFormat(importPrograms[name], currency, chart)
-  if (name === 'hledger' || name === 'beancount') return valuedFormat(name, currency)
+  if (name === 'hledger') return valuedHledger(currency)
+  if (name === 'beancount') return valuedBeancount(currency, basis)
   const problem = `--valued: the format ${name} has no values`
   throw new Fault('usage_bad', { problem, fix: 'use --format hledger or beancount, or omit --valued' })
 }

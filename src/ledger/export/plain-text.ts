@@ -22,13 +22,17 @@ export const beancount: ExportFormat = {
   file: 'books.beancount',
   head: 'option "title" "depositd"\n\n',
   journal: (journal) => [beancountJournal(journal, journal.transfers.flatMap(beancountPostings))],
-  tail: (used, priced) => beancountDeclarations(used, priced, ''),
+  tail: (used, priced) => beancountDeclarations(used, priced, () => ''),
   hasPrices: true,
 }
 
-export function beancountJournal(journal: ExportedJournal, postings: readonly string[]): string {
+export function beancountJournal(
+  journal: ExportedJournal,
+  postings: readonly string[],
+  day = dayOf(journal),
+): string {
   return [
-    `${dayOf(journal)} * ${quoted(journal.kind)}`,
+    `${day} * ${quoted(journal.kind)}`,
     `  journal: "${numberOf(journal)}"`,
     ...metadataOf(journal).map(([name, value]) => `  ${name}: ${quoted(value)}`),
     ...postings,
@@ -58,11 +62,11 @@ function beancountPostings({ debit, credit, asset, amount }: ExportedTransfer): 
 /** Beancount silently rounds to this many digits. */
 const digitsMax = 28
 
-/** @param booking the method of all accounts, in quotes; empty for the default */
+/** @param bookingOf the method of an account, in quotes; empty for the default */
 export function beancountDeclarations(
   { accounts, assets }: ExportContents,
   priced: ExportedPrices,
-  booking: string,
+  bookingOf: (account: string) => string,
 ): string {
   for (const { asset, amount } of assets) if (amount >= 10n ** BigInt(digitsMax)) throw tooLong(asset)
   const commodities = assets.map(
@@ -70,7 +74,8 @@ export function beancountDeclarations(
       `${dayOne} commodity ${commodity}\n  asset: ${quoted(key)}\n  symbol: ${quoted(symbol)}\n`,
   )
   const opened = accounts.map(
-    (account) => `${dayOne} open ${beancountAccount(account)}${booking}\n  account: ${quoted(account)}\n`,
+    (account) =>
+      `${dayOne} open ${beancountAccount(account)}${bookingOf(account)}\n  account: ${quoted(account)}\n`,
   )
   const prices = priced?.prices.map(
     ({ day, asset, price }) => `${day} price ${asset.commodity} ${price} ${priced.currency}\n`,

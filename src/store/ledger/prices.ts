@@ -39,6 +39,16 @@ export async function readValuation(db: Kysely<Tables>): Promise<Valuation> {
   return rows[0] ?? null
 }
 
+/** By which all values of the books are, the next ones too; null if it was changed. */
+export async function soleBasis(db: Kysely<Tables>): Promise<CostBasis | null> {
+  const { rows } = await sql<CostBasis>`
+    select distinct own_accounts as own, method, pool from valuation_rule rule
+    where id = (select id from active_valuation) or exists (select from valued_journal v where v.rule_id = rule.id)`.execute(
+    db,
+  )
+  return rows.length === 1 ? (rows[0] ?? null) : null
+}
+
 export type AppliedPrice = { asset: string; price: string; price_at: Date; price_source: string }
 
 /** By asset; without those that have no price at that moment. */

@@ -59,6 +59,7 @@ const settlement: ExportedJournal = {
     { account: 'trading:base/USDC', asset: usdc, units: 1_500_000n, value: 135n, price: '0.9' },
     { account: 'assets:in_transit:base', asset: usdc, units: -1_500_000n, value: -135n, price: '0.9' },
   ],
+  lots: null,
 }
 
 const [inUsdc, inEth] = settlement.transfers

@@ -47,6 +47,7 @@ const deposit: ExportedJournal = {
     { leg: 1, debit: 'assets:in_transit:base', credit: 'liabilities:deposits:channel:shop', ...paid },
   ],
   values: [worth('assets:in_transit:base', 1n), worth('liabilities:deposits:channel:shop', -1n)],
+  lots: null,
 }
 
 /** The values of a line that rounds to nothing is left out; what is left is a line of rounding. */
