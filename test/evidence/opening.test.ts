@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { builtInAccounts } from '../../src/core/chart.ts'
 import { bookOpening, readOpeningFile } from '../../src/jobs/books/open-books.ts'
 import { readAssetNames } from '../../src/store/assets.ts'
+import { readReceived } from '../../src/store/books/groups.ts'
 import { at, claim, delivery, payment, webhook } from '../support/evidence.ts'
 import { failedOf, forged, verifyDocument } from '../support/evidence-bundle.ts'
 import { openEvidenceWorld } from '../support/evidence-world.ts'
@@ -25,7 +26,8 @@ test('a bundle of a deposit from before the opening says when the books begin, a
   }
   const csv = 'account,asset,balance\nassets:in_transit:base,base/USDC,100'
   const stated = await readOpeningFile(deps, csv)
-  const opening = { at: at(1), stated, prove: proveNothing, toSuspense: false }
+  const received = await readReceived(db, deps.now())
+  const opening = { at: at(1), received, stated, prove: proveNothing, toSuspense: false }
   await bookOpening({ ...deps, db: world.books.owner }, opening, { ...people, reason: 'the books begin' })
   await world.post(webhook())
   await world.list(claim())

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { formatNames } from '../../ledger/export/formats.ts'
 import type { LedgerJournalKind } from '../../store/ledger/journals.ts'
 import { limited, listed } from '../lists.ts'
-import { type Act, actorCommand, choice, reasoned, subcommand, timeOption } from '../options.ts'
+import { type Act, actorCommand, choice, ranged, reasoned, subcommand, timeOption } from '../options.ts'
 import { signedCommand } from '../people/commands.ts'
 
 export function describeLedger(program: Command, act: Act): void {
@@ -79,11 +79,13 @@ function describeOpening(ledger: Command, act: Act): void {
   const fromService =
     'take what is proved instead: StableWallets by the service, deposit addresses by the chains'
   const toSuspense = 'decide to book differences to suspense, so that each account has the proved balance'
+  const undecided = 'how long to wait until the daemon has decided what was received before'
   const command = reasoned(approvedCommand(ledger, 'open', open))
     .addOption(timeOption('--at <time>', 'when the books begin').makeOptionMandatory())
     .addOption(new Option('--file <file>', file).conflicts('fromService'))
     .option('--from-service', fromService)
     .option('--differences-to-suspense', toSuspense)
+    .addOption(ranged('--wait <seconds>', undecided, { min: 0, max: 3600 }).default(30))
     .option('--dry-run', 'prove and print the balances, and book nothing')
   limited(command, 1000, 'balances').action(act(async () => (await import('./open.ts')).openBooksCommand))
 }

@@ -9,6 +9,7 @@ import {
   type Opening,
   type OpeningPreview,
   readOpeningFile,
+  untilDecided,
 } from '../../jobs/books/open-books.ts'
 import { type OpeningProofDeps, proveOpening, readChains } from '../../jobs/books/prove-opening.ts'
 import { isDifferent, type OpeningRow } from '../../ledger/opening.ts'
@@ -20,7 +21,7 @@ import { attachedSettings, type Context, longQueryMs, withDatabase } from '../co
 import { journalDocument } from '../documents.ts'
 import { readTextFile } from '../files.ts'
 import { textOf, wrongUse } from '../options.ts'
-import { type News, print, printable, type TableColumn, table } from '../print.ts'
+import { type News, print, printable, reportProgress, type TableColumn, table } from '../print.ts'
 import { placeOf } from './journals.ts'
 
 type OpenOptions = {
@@ -30,6 +31,7 @@ type OpenOptions = {
   at: Date
   reason: string
   limit: number
+  wait: number
   file?: string
   fromService?: boolean
   differencesToSuspense?: boolean
@@ -48,7 +50,8 @@ export async function openBooksCommand(context: Context, options: OpenOptions): 
       const deps = await openingDeps(db, settings)
       const opening = await openingOf(deps, options, text)
       const shown = { assets: deps.assets, limit: options.limit }
-      const preview = await checkOpening(deps, opening)
+      const patience = { waitMs: options.wait * 1000, report: reportProgress(context) }
+      const preview = await untilDecided(() => checkOpening(deps, opening), patience)
       const isRefused = preview.rows.some(isDifferent) && !opening.toSuspense
       if (options.dryRun === true) {
         const line = `valid, not booked: ${preview.key}, ${placeOf(preview)}`
@@ -56,7 +59,7 @@ export async function openBooksCommand(context: Context, options: OpenOptions): 
         return isRefused ? 'bad' : 'good'
       }
       if (isRefused) context.stderr.write(printable(rowTable({ ...shown, opening: preview })))
-      const journal = await bookOpening(deps, opening, byHand)
+      const journal = await untilDecided(() => bookOpening(deps, opening, byHand), patience)
       const did = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
       printOpening(context, { ...shown, line: `${did}\n${placeOf(journal)}`, opening: journal })
       return 'good'
@@ -98,8 +101,8 @@ async function openingOf(
   text: string | null,
 ): Promise<Opening> {
   const stated = text === null ? null : await readOpeningFile(deps, text)
-  const chains = await readChains(deps, at)
-  return { at, stated, toSuspense, prove: (db) => proveOpening({ ...deps, db }, at, chains) }
+  const { chains, received } = await readChains(deps, at)
+  return { at, received, stated, toSuspense, prove: (db) => proveOpening({ ...deps, db }, at, chains) }
 }
 
 function replacedLine({ replaced }: Pick<OpeningPreview, 'replaced'>): string {

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import type { LedgerTransfer } from '../../core/booking-targets.ts'
+import { Fault } from '../../core/errors.ts'
 import type { ContraRule } from '../../core/owed.ts'
 import { draftTransfers } from '../../ledger/draft-journal.ts'
 import {
@@ -34,6 +36,8 @@ export type OpeningDeps = {
 
 export type Opening = {
   at: Date
+  /** Everything received up to then must be decided. Not before the chains were read. */
+  received: Date
   /** By a file; null to state what is proved. */
   stated: readonly LedgerTransfer[] | null
   /** By what is decided when it is called. */
@@ -74,7 +78,7 @@ export type BookedOpening = BookedJournal & OpeningRows
 /** @throws Fault `usage_bad` if `bookOpening` would refuse it, except for differences */
 export async function checkOpening(
   { db, now }: Pick<OpeningDeps, 'db' | 'now'>,
-  { at, stated, prove, toSuspense }: Opening,
+  { at, received, stated, prove, toSuspense }: Opening,
 ): Promise<OpeningPreview> {
   if (at > now()) throw refused(`${at.toISOString()} is in the future`, 'give a past time')
   const { standing, count, byHand, fromEvidence } = await readOpeningState(db, at)
@@ -94,7 +98,7 @@ export async function checkOpening(
       `${belongsTo.slice(0, 7)} is closed`,
       `give a time in an open month (the first is ${period.slice(0, 7)}), or reopen ${belongsTo.slice(0, 7)}`,
     )
-  await refuseUndecided(db, now())
+  await refuseUndecided(db, received)
   const proved = await prove(db)
   if (stated === null) refuseUnproved(proved)
   const transfers = stated ?? openingTransfers(proved.balances)
@@ -112,20 +116,42 @@ export async function checkOpening(
   }
 }
 
+/** What arrives meanwhile needs no decision: it would also arrive after the opening. */
+class UndecidedFault extends Fault<'usage_bad'> {}
+
 /** The proof takes payments on their way from the books, where those not decided are missing. */
-async function refuseUndecided(db: Kysely<Tables>, now: Date): Promise<void> {
+async function refuseUndecided(db: Kysely<Tables>, received: Date): Promise<void> {
   const rules = await activeRules(db)
-  const { rows, groups } = await countUndecided(db, now)
+  const { rows, groups } = await countUndecided(db, received)
   const waiting = [
     ...(rules?.isApplied === false ? ['not all deposits are queued for a new decision'] : []),
     ...(rows > 0 ? [`observations that wait to be applied: ${rows}`] : []),
     ...(groups > 0 ? [`groups of deposits that are due for a decision: ${groups}`] : []),
   ]
   if (waiting.length === 0) return
-  throw refused(
-    `the daemon has not decided everything yet; ${waiting.join(', ')}`,
-    'let the daemon run until nothing waits, and try again; if that does not end, see "bin/depositd doctor"',
-  )
+  throw new UndecidedFault('usage_bad', {
+    problem: `the daemon has not decided everything that was received up to ${received.toISOString()} yet; ${waiting.join(', ')}`,
+    fix: 'let the daemon run, and try again with a longer --wait; if that does not end, see "bin/depositd doctor"',
+  })
+}
+
+const retryEveryMs = 500
+
+/** Repeats a check or a booking while it is refused only because something is not decided yet. */
+export async function untilDecided<Result>(
+  work: () => Promise<Result>,
+  { waitMs, report }: { waitMs: number; report: (problem: string) => void },
+): Promise<Result> {
+  let reported = ''
+  for (const deadline = performance.now() + waitMs; ; await sleep(retryEveryMs)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof UndecidedFault) || performance.now() >= deadline) throw error
+      if (error.details.problem !== reported) report(error.details.problem)
+      reported = error.details.problem
+    }
+  }
 }
 
 /**

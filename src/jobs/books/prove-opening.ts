@@ -8,6 +8,7 @@ import { type ContraRule, owedTermsFor } from '../../core/owed.ts'
 import { walletTerms } from '../../core/withdrawals.ts'
 import type { AccountBalance, BalanceProof } from '../../ledger/opening.ts'
 import type { AssetNames } from '../../store/assets.ts'
+import { readReceived } from '../../store/books/groups.ts'
 import {
   depositAddresses,
   undelivered,
@@ -34,12 +35,13 @@ export type ChainBalances = BalancesAt & { addresses: readonly WatchedAddress[] 
 
 /**
  * What the chains show of that moment. Waits for nodes, and does not depend on what is decided.
+ * @returns also until when evidence was received once they were read, which includes every payment up to that moment
  * @throws Fault `usage_bad` if a chain is not read up to then
  */
 export async function readChains(
-  { db, networks }: Pick<OpeningProofDeps, 'db' | 'networks'>,
+  { db, networks, now }: Pick<OpeningProofDeps, 'db' | 'networks'> & { now: () => Date },
   at: Date,
-): Promise<ChainBalances[]> {
+): Promise<{ chains: ChainBalances[]; received: Date }> {
   const watched = Map.groupBy(await depositAddresses(db), ({ network }) => network)
   const chains: ChainBalances[] = []
   for (const network of networks) {
@@ -51,7 +53,7 @@ export async function readChains(
     )
     chains.push(...all.map((one) => ({ ...one, addresses })))
   }
-  return chains
+  return { chains, received: await readReceived(db, now()) }
 }
 
 /**

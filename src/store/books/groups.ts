@@ -75,14 +75,27 @@ export async function takeDueGroups(
   return rows.map(({ id }) => id)
 }
 
-/** `rows` of the inbox that are not applied yet, and `groups` that are due for a decision. */
+/** A time up to which everything stored until now was received: `now`, or later by a clock that is ahead. */
+export async function readReceived(db: Kysely<Tables>, now: Date): Promise<Date> {
+  const { rows } = await sql<{ at: Date }>`
+    select greatest(${now}::timestamptz, (select max(received_at) from inbox_pending)) as at`.execute(db)
+  return rows[0]?.at ?? now
+}
+
+/**
+ * Of what was received up to then: `rows` of the inbox that are not applied yet, and `groups` that are due for a decision.
+ * Rows that arrived before the last balance of a StableWallet was read also count: it may contain them.
+ */
 export async function countUndecided(
   db: Kysely<Tables>,
-  now: Date,
+  received: Date,
 ): Promise<{ rows: number; groups: number }> {
   const { rows } = await sql<{ rows: number; groups: number }>`
-    select (select count(*)::int from inbox_pending) as rows,
-      (select count(*)::int from evidence_group where recheck_at <= ${now}) as groups`.execute(db)
+    select (
+        select count(*)::int from inbox_pending
+        where received_at <= greatest(${received}, (select max(read_at) from wallet_balance))
+      ) as rows,
+      (select count(*)::int from evidence_group where recheck_at <= ${received}) as groups`.execute(db)
   return rows[0] ?? { rows: 0, groups: 0 }
 }
 

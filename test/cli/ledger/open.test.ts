@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
@@ -12,7 +13,7 @@ import { saveOwner } from '../../../src/store/owners.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
-import { arbitrum, credit } from '../../support/evidence.ts'
+import { arbitrum, credit, webhook } from '../../support/evidence.ts'
 import { base } from '../../support/evm-watch.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { settingsEnvironment } from '../../support/judging-environment.ts'
@@ -142,6 +143,21 @@ test('stated balances are proved by the chain at that block, and a difference is
   expect(
     await runCommand(`ledger journal reverse ${id} --break-glass erin,max --reason wrong`, environment),
   ).toMatchObject({ status: 0 })
+})
+
+test('what is not decided yet is waited for, with progress', async () => {
+  await books.receive(webhook())
+  const file = write('assets:in_transit:base,base/TKN,100', 'liabilities:suspense,base/TKN,-100')
+  const waiting =
+    /^depositd: the daemon has not decided everything .*; observations that wait to be applied: 1; let the daemon run/
+  const at0 = await open(`--file ${file} ${people} --dry-run --wait 0`)
+  expect(at0).toMatchObject({ status: 2, out: '', err: expect.stringMatching(waiting) as string })
+  const opening = open(`--file ${file} ${people} --dry-run`)
+  await sleep(1000)
+  await books.settle()
+  const { status, err } = await opening
+  expect(err).toMatch(/^the daemon has not decided everything .*: 1\n$/)
+  expect(status).toBe(0)
 })
 
 test('without a file, what the service and the chains state is booked, with what is owed for it', async () => {

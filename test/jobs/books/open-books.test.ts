@@ -14,6 +14,7 @@ import { verifyBooks } from '../../../src/jobs/books/verify-books.ts'
 import type { Period } from '../../../src/ledger/period.ts'
 import { readAssetNames } from '../../../src/store/assets.ts'
 import { findImbalances } from '../../../src/store/books/books-audit.ts'
+import { readReceived } from '../../../src/store/books/groups.ts'
 import { tieWallet } from '../../../src/store/books/withdrawals.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { listBalances, trialBalance } from '../../../src/store/ledger/accounts.ts'
@@ -51,7 +52,8 @@ async function prepare({ csv, moment = opening, proved = unproved, toSuspense = 
   const deps = await openingDeps()
   const balancesOfFile = await readOpeningFile(deps, csv)
   const prove = () => Promise.resolve(proved)
-  return [deps, { at: moment, stated: balancesOfFile, toSuspense, prove }] as const
+  const received = await readReceived(books.db, deps.now())
+  return [deps, { at: moment, received, stated: balancesOfFile, toSuspense, prove }] as const
 }
 
 async function open(parts: Opening) {
