@@ -16,6 +16,7 @@ import { searchAgain } from './chain/leg-searches.ts'
 import { asTable, inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
+/** Of the addresses on one network, one that has not ended comes first. */
 export async function readOwners(
   db: Kysely<Tables>,
   kind: Owner['kind'],
@@ -26,7 +27,8 @@ export async function readOwners(
       case when o.forward_network is not null then jsonb_build_object('network', o.forward_network,
         'asset', o.forward_asset, 'recipient', o.forward_recipient) end as forward,
       coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object('network', b.network, 'address', b.address,
-          'isEnded', case when b.valid_until is not null then true end)) order by b.network, b.address)
+          'isEnded', case when b.valid_until is not null then true end))
+          order by b.network, b.valid_until desc nulls first, b.address)
         filter (where b.address is not null), '[]') as deposits
     from owner o left join accounting.address_book b on b.owner_kind = o.kind and b.owner_id = o.id
     where o.kind = ${kind} and o.id = any(${ids}::text[])

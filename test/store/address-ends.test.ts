@@ -4,7 +4,7 @@ import { verifyBooks } from '../../src/jobs/books/verify-books.ts'
 import { endAddresses } from '../../src/store/address-ends.ts'
 import { readWatchList } from '../../src/store/chain/chain-watch.ts'
 import { listBalances } from '../../src/store/ledger/accounts.ts'
-import { listOwners, saveOwner } from '../../src/store/owners.ts'
+import { listOwners, readOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import {
   arbitrum,
@@ -128,6 +128,8 @@ test('an owner has one address on a network until its validity ends', async () =
     [channelAddress, at(10)],
     [recipient, null],
   ])
+  const [entry] = await readOwners(books.db, 'channel', ['shop'])
+  expect(entry?.deposits.map(({ address }) => address)).toEqual([recipient, channelAddress])
   const [first] = lines
   expect(await listOwners(books.db, { kind: 'channel', limit: 9, after: first ?? null })).toEqual(
     lines.slice(1),

@@ -220,7 +220,8 @@ function addressConflictOf(
     // If the owner has no address on that network, only an address of another owner contradicts it.
     const isOthers = own.length > 0 && approvalAt(deposit, approvals) !== null
     if (onNetwork[0] === undefined && !isOthers) return null
-    const approved = onNetwork[0]?.address ?? null
+    const current = onNetwork.find(({ endsAt }) => !endsAt) ?? onNetwork[0]
+    const approved = current?.address ?? null
     return { owner, network: deposit.network, stated: deposit.address, approved }
   })
   return conflicts.find((conflict) => conflict !== null) ?? null

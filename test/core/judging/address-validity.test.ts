@@ -6,9 +6,11 @@ import {
   channelApproval,
   claim,
   delivery,
+  elsewhere,
   liquidity,
   payment,
   policy,
+  walletAddress,
   webhook,
 } from '../../support/evidence.ts'
 import { late } from '../../support/outcome.ts'
@@ -98,4 +100,16 @@ test('one that the service has not reported is a mismatch at once, and gone with
   expect(journals.map(({ kind }) => kind)).toEqual(['deposit'])
   const gone = only([payment({ stage: 'orphaned' })], { endsAt: at(0) }, at(3))
   expect(gone.verdict.mismatches.map(({ kind }) => kind)).not.toContain('unknown_address')
+})
+
+test('an address that the service changes is compared with the one that has not ended', () => {
+  const next = { ...channelApproval, address: walletAddress }
+  const observations = [claim({ deposit: { address: elsewhere } })]
+  const approvals = [{ ...channelApproval, endsAt: at(0) }, next]
+  const [deposit] = decideSearched(
+    { observations, approvals, deposits: [], journals: [] },
+    rules,
+    late,
+  ).deposits
+  expect(deposit?.evidence.addressConflict).toMatchObject({ stated: elsewhere, approved: walletAddress })
 })
