@@ -377,6 +377,17 @@ table public.named_transaction (
   tries integer not null default 0,
   tx text not null
 );
+table public.opening_lot (
+  account text not null,
+  acquired_at timestamp with time zone not null,
+  asset text not null,
+  cost numeric(78,0) not null,
+  currency text not null,
+  id bigint not null generated as identity,
+  journal_id bigint not null,
+  recorded_at timestamp with time zone not null default clock_timestamp(),
+  units numeric(78,0) not null
+);
 table public.owner (
   added_at timestamp with time zone not null default clock_timestamp(),
   added_by text not null,
@@ -731,6 +742,14 @@ constraint mismatch_severity_check on mismatch: CHECK ((severity = ANY (ARRAY['i
 constraint named_transaction_pkey on named_transaction: PRIMARY KEY (network, tx, role, address);
 constraint named_transaction_role_check on named_transaction: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint named_transaction_tries_check on named_transaction: CHECK ((tries >= 0));
+constraint opening_lot_asset_fkey on opening_lot: FOREIGN KEY (asset) REFERENCES asset(key);
+constraint opening_lot_cost_check on opening_lot: CHECK ((cost >= (0)::numeric));
+constraint opening_lot_currency_check on opening_lot: CHECK ((currency ~ '^[A-Z]{3}$'::text));
+constraint opening_lot_is_number on opening_lot: CHECK (((units < 'NaN'::numeric) AND (cost < 'NaN'::numeric)));
+constraint opening_lot_journal_id_account_asset_acquired_at_key on opening_lot: UNIQUE (journal_id, account, asset, acquired_at);
+constraint opening_lot_journal_id_fkey on opening_lot: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
+constraint opening_lot_pkey on opening_lot: PRIMARY KEY (id);
+constraint opening_lot_units_check on opening_lot: CHECK ((units > (0)::numeric));
 constraint owner_added_by_check on owner: CHECK ((added_by <> ''::text));
 constraint owner_check on owner: CHECK (((approved_by <> ''::text) AND (lower(approved_by) <> lower(added_by))));
 constraint owner_forward_network on owner: CHECK (((kind = 'channel'::text) = (forward_network IS NOT NULL)));
@@ -779,7 +798,7 @@ constraint valuation_rule_max_age_check on valuation_rule: CHECK ((max_age > '00
 constraint valuation_rule_method_check on valuation_rule: CHECK ((method = ANY (ARRAY['fifo'::text, 'average'::text])));
 constraint valuation_rule_pkey on valuation_rule: PRIMARY KEY (id);
 constraint valuation_rule_pool_check on valuation_rule: CHECK ((pool = ANY (ARRAY['account'::text, 'asset'::text])));
-constraint value_lot_account_asset_deposit_id_origin_key on value_lot: UNIQUE NULLS NOT DISTINCT (account, asset, deposit_id, origin);
+constraint value_lot_account_asset_deposit_id_origin_acquired_at_key on value_lot: UNIQUE NULLS NOT DISTINCT (account, asset, deposit_id, origin, acquired_at);
 constraint value_lot_asset_fkey on value_lot: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint value_lot_deposit_id_fkey on value_lot: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
 constraint value_lot_same_side on value_lot: CHECK (((cost * units) >= (0)::numeric));
@@ -926,6 +945,8 @@ CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
+CREATE UNIQUE INDEX opening_lot_journal_id_account_asset_acquired_at_key ON public.opening_lot USING btree (journal_id, account, asset, acquired_at);
+CREATE UNIQUE INDEX opening_lot_pkey ON public.opening_lot USING btree (id);
 CREATE UNIQUE INDEX owner_number_key ON public.owner USING btree (number);
 CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
 CREATE UNIQUE INDEX price_asset_currency_at_source_key ON public.price USING btree (asset, currency, at, source);
@@ -944,7 +965,7 @@ CREATE UNIQUE INDEX seal_sealed_table_after_id_key ON public.seal USING btree (s
 CREATE UNIQUE INDEX seal_sealed_table_last_id_key ON public.seal USING btree (sealed_table, last_id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
-CREATE UNIQUE INDEX value_lot_account_asset_deposit_id_origin_key ON public.value_lot USING btree (account, asset, deposit_id, origin) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX value_lot_account_asset_deposit_id_origin_acquired_at_key ON public.value_lot USING btree (account, asset, deposit_id, origin, acquired_at) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX valued_journal_close_id_kind_key ON public.valued_journal USING btree (close_id, kind);
 CREATE UNIQUE INDEX valued_journal_journal_id_key ON public.valued_journal USING btree (journal_id);
 CREATE UNIQUE INDEX valued_journal_pkey ON public.valued_journal USING btree (id);
@@ -2408,6 +2429,21 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.check_opening_lots()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from added join public.ledger_journal journal on journal.id = added.journal_id
+    where journal.kind <> 'opening' or journal.xmin <> pg_current_xact_id()::xid
+  ) then
+    raise exception 'opening_lot: the journal is no opening, or was already booked';
+  end if;
+  return null;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.check_period_change(of_period date, change text, force boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -3076,6 +3112,8 @@ CREATE TRIGGER manual_journal_about AFTER INSERT ON public.manual_journal REFERE
 CREATE TRIGGER manual_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.manual_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER manual_journal_signed BEFORE INSERT ON public.manual_journal FOR EACH ROW WHEN ((new.decision_id IS NULL)) EXECUTE FUNCTION refuse_unsigned();
 CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER opening_lot_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.opening_lot FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER opening_lot_with_journal AFTER INSERT ON public.opening_lot REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_opening_lots();
 CREATE TRIGGER owner_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.owner FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.price FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER rule_set_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.rule_set FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3326,6 +3364,9 @@ grant select on public.mismatch_loss to depositd_backup;
 grant select on public.named_transaction to depositd_backup;
 grant select on public.open_mismatch to depositd_backup;
 grant select on public.open_mismatch to depositd_daemon;
+grant select on public.opening_lot to depositd_accountant;
+grant select on public.opening_lot to depositd_backup;
+grant select on public.opening_lot to depositd_daemon;
 grant select on public.owner to depositd_backup;
 grant select on public.possible_match to depositd_backup;
 grant select on public.possible_match to depositd_daemon;

@@ -165,6 +165,27 @@ create trigger manual_journal_append_only before update or delete or truncate on
 create trigger manual_journal_signed before insert on manual_journal
   for each row when (new.decision_id is null) execute function refuse_unsigned();
 
+-- What own funds of an opening cost, as people state it: a lot for each date of acquisition. Without one, they enter at their
+-- market value.
+create table opening_lot (
+  id bigint generated always as identity primary key,
+  journal_id bigint not null references ledger_journal,
+  account text not null,
+  asset text not null references asset,
+  acquired_at timestamptz not null,
+  -- In base units.
+  units numeric(78, 0) not null check (units > 0),
+  -- In the smallest coins of the currency.
+  cost numeric(78, 0) not null check (cost >= 0),
+  currency text not null check (currency ~ '^[A-Z]{3}$'),
+  recorded_at timestamptz not null default clock_timestamp(),
+  unique (journal_id, account, asset, acquired_at),
+  constraint opening_lot_is_number check (units < 'NaN' and cost < 'NaN')
+);
+
+create trigger opening_lot_append_only before update or delete or truncate on opening_lot
+  for each statement execute function refuse_change();
+
 -- The codes and names of accounts in other books, as the settings give them; the first pattern that fits applies. A copy of
 -- the settings, replaced whenever they change.
 create table account_label (

@@ -230,5 +230,21 @@ begin
 end
 $$;
 
+-- What an opening cost is stated with it.
+create function check_opening_lots() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select from added join public.ledger_journal journal on journal.id = added.journal_id
+    where journal.kind <> 'opening' or journal.xmin <> pg_current_xact_id()::xid
+  ) then
+    raise exception 'opening_lot: the journal is no opening, or was already booked';
+  end if;
+  return null;
+end
+$$;
+
+create trigger opening_lot_with_journal after insert on opening_lot
+  referencing new table as added for each statement execute function check_opening_lots();
+
 create trigger manual_journal_about after insert on manual_journal
   referencing new table as added for each statement execute function check_manual_reason();

@@ -293,7 +293,8 @@ create table value_lot (
   acquired_at timestamptz,
   units numeric(78, 0) not null check (units <> 0),
   cost numeric(78, 0) not null,
-  unique nulls not distinct (account, asset, deposit_id, origin),
+  -- An opening may have several.
+  unique nulls not distinct (account, asset, deposit_id, origin, acquired_at),
   constraint value_lot_same_side check (cost * units >= 0)
 );
 

@@ -52,7 +52,7 @@ grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match 
 -- closed.
 grant select, insert on ledger_account, ledger_transfer, seal,
   seal_node, checkpoint, cosignature to depositd_daemon;
-grant select on decision, decision_event, manual_journal, ledger_journal, ledger_period, ledger_period_event,
+grant select on decision, decision_event, manual_journal, opening_lot, ledger_journal, ledger_period, ledger_period_event,
   ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_last_cut,
   account_label, ledger_entry, ledger_balance, ledger_transit, ledger_tie to depositd_daemon;
 grant insert (posting_key, kind, deposit_id, transfer, reverses, event_at, period) on ledger_journal to depositd_daemon;
@@ -86,7 +86,7 @@ revoke execute on function accounting.scorecard_between, accounting.in_transit_a
   accounting.trial_balance_of, accounting.statement from public;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
-grant select on decision, decision_event, ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal,
+grant select on decision, decision_event, ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, opening_lot,
   asset, seal, seal_node,
   checkpoint, cosignature, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
   account_label, price, valuation_rule, active_valuation, valued_journal, valued_line, disposal, value_lot

@@ -1,5 +1,5 @@
-import { gainAccounts, roundingAccount } from '../core/chart.ts'
-import { type ExactNumber, noValue, plus, roundHalfEven } from '../core/value.ts'
+import { accounts, gainAccounts, roundingAccount } from '../core/chart.ts'
+import { noValue, plus, roundHalfEven } from '../core/value.ts'
 import {
   type CostBasis,
   costChanges,
@@ -12,37 +12,10 @@ import {
   releasedOf,
   sumOf,
   takeOut,
+  withProceeds,
 } from './lots.ts'
 import { isTrading, type LotPlace, type Pools, poolKey } from './pools.ts'
-
-/** What a journal changes of an account in an asset, in base units; debits positive, never zero. */
-export type UnitChange = {
-  account: string
-  asset: string
-  units: bigint
-  /** Of one base unit, in the smallest coins of the currency. */
-  price: ExactNumber
-}
-
-export type JournalToValue = {
-  id: bigint
-  eventAt: Date
-  depositId: bigint | null
-  /** One per account and asset. */
-  changes: readonly UnitChange[]
-  reverses: (ValuedJournal & { id: bigint }) | null
-}
-
-/** The asset is null of gains and of rounding. The value is in the smallest coins; debits positive. */
-export type ValuedLine = { account: string; asset: string | null; units: bigint; value: bigint }
-
-/** Own units that were given away. Those of a reversal are negative. */
-export type Disposal = Pick<Lot, 'account' | 'asset' | 'origin' | 'acquiredAt' | 'units' | 'cost'> & {
-  proceeds: bigint
-}
-
-/** The values of the lines sum to zero. */
-export type ValuedJournal = { lines: readonly ValuedLine[]; disposals: readonly Disposal[] }
+import type { Disposal, JournalToValue, UnitChange, ValuedJournal, ValuedLine } from './valued-journal.ts'
 
 /** Never all of them: there may be many. */
 type PoolsBefore = Pick<Pools, 'get' | 'ofDeposit'>
@@ -53,7 +26,8 @@ export type CarriedJournal = ValuedJournal & { pools: ReadonlyMap<string, Pool> 
 /**
  * Units enter at their market value and leave at what they are carried at; the difference is a realised gain. Units
  * that move between accounts of the same kind keep what they are carried at. Income, expenses and equity are always at
- * market. A reversal takes back the values of its journal.
+ * market, but equity has what the own units of an opening cost less or more. A reversal takes back the values of its
+ * journal.
  */
 export function carryValues(journal: JournalToValue, pools: PoolsBefore, basis: CostBasis): CarriedJournal {
   const carrier = new Carrier(journal, pools, basis)
@@ -73,6 +47,8 @@ class Carrier {
   /** What left accounts and did not arrive in others, by kind of account, side and owner. */
   readonly #released = new Map<string, readonly Lot[]>()
   readonly #atMarket: ValuedLine[] = []
+  /** What the units of an opening cost beyond their market value, by asset. */
+  readonly #beyondMarket = new Map<string, bigint>()
   /** Exact values less the rounded ones. */
   #residue = noValue
 
@@ -109,10 +85,14 @@ class Carrier {
       return
     }
     const returned = this.#givenAway(change, units)
-    const moved = this.#absorb(change, units - sumOf(returned).units)
-    const known = sumOf([...returned, ...moved])
+    const stated = this.#stated(change, units - sumOf(returned).units)
+    const moved = this.#absorb(change, units - sumOf([...returned, ...stated]).units)
+    const known = sumOf([...returned, ...stated, ...moved])
     const bought = this.#newLots(change, units - known.units, known.cost - left.cost)
-    const arrived = [...returned, ...moved, ...bought].map((lot) => ({ ...lot, ...this.#place(change) }))
+    const arrived = [...returned, ...stated, ...moved, ...bought].map((lot) => ({
+      ...lot,
+      ...this.#place(change),
+    }))
     this.#keep(change, putIn(this.#pool(change), arrived, this.#methodOf(account)))
   }
 
@@ -132,7 +112,7 @@ class Carrier {
 
   result(): CarriedJournal {
     const { reverses } = this.#journal
-    const lines = [...this.#atMarket, ...this.#carriedLines()]
+    const lines = [...this.#atMarket, ...this.#equityLines(), ...this.#carriedLines()]
     const sum = lines.reduce((total, { value }) => total + value, 0n)
     const { digits, scale } = plus({ digits: sum, scale: 0 }, this.#residue)
     const gain =
@@ -156,6 +136,35 @@ class Carrier {
       .filter((one) => one.account === account && one.asset === asset && one.units > 0n === units > 0n)
       .map(({ proceeds: _proceeds, ...lot }) => ({ ...lot, depositId: null }))
     return cut(lots, units).first
+  }
+
+  #stated(change: UnitChange, units: bigint): Lot[] {
+    const { id, lots } = this.#journal
+    const own = lots.filter(({ account, asset }) => account === change.account && asset === change.asset)
+    const found = cut(
+      own.map((lot) => ({ ...lot, depositId: null, origin: id })),
+      units > 0n ? units : 0n,
+    ).first
+    const sum = sumOf(found)
+    const beyond = sum.cost - this.#enter(change, sum.units, 0n)
+    this.#beyondMarket.set(change.asset, (this.#beyondMarket.get(change.asset) ?? 0n) + beyond)
+    return found
+  }
+
+  /** Without units. */
+  #equityLines(): ValuedLine[] {
+    const { changes, reverses } = this.#journal
+    const isOther = ({ account, asset, units }: ValuedLine) =>
+      account === accounts.opening &&
+      units === 0n &&
+      !changes.some((change) => change.account === account && change.asset === asset)
+    const values =
+      reverses === null
+        ? [...this.#beyondMarket].map(([asset, value]) => ({ asset, value }))
+        : reverses.lines.filter(isOther)
+    return values
+      .filter(({ value }) => value !== 0n)
+      .map(({ asset, value }) => ({ account: accounts.opening, asset, units: 0n, value: -value }))
   }
 
   /**
@@ -269,14 +278,4 @@ function valueIn({ lines }: ValuedJournal, of: Pick<ValuedLine, 'account' | 'ass
 
 function takenBack({ units, cost, proceeds, ...part }: Disposal): Disposal {
   return { ...part, units: -units, cost: -cost, proceeds: -proceeds }
-}
-
-/** Each lot has its share; the shares add up. */
-function withProceeds(lots: readonly Lot[], proceeds: bigint): Disposal[] {
-  let left = lots.slice(0, 1).map((lot) => ({ ...lot, ...sumOf(lots), cost: proceeds }))
-  return lots.map(({ account, asset, origin, acquiredAt, units, cost }) => {
-    const { first, rest } = cut(left, units)
-    left = rest
-    return { account, asset, origin, acquiredAt, units, cost, proceeds: sumOf(first).cost }
-  })
 }

@@ -13,7 +13,7 @@ export type CostBasis = {
   pool: (typeof costPools)[number]
 }
 
-export function isOwn(account: string, { own }: CostBasis): boolean {
+export function isOwn(account: string, { own }: Pick<CostBasis, 'own'>): boolean {
   return own.some((pattern) => matchesPattern(account, pattern))
 }
 
@@ -181,8 +181,8 @@ function exchanged(taken: readonly Lot[], left: readonly Lot[], account: string)
 
 export function putIn(pool: Pool, lots: readonly Lot[], method: CostBasis['method']): Pool {
   if (method === 'fifo') {
-    const isKnown = ({ account, origin }: Lot) =>
-      lots.some((lot) => lot.origin === origin && lot.account === account)
+    const keys = new Set(lots.map(keyOf))
+    const isKnown = (lot: Lot) => keys.has(keyOf(lot))
     const known = pool.lots.filter(isKnown)
     const others = known.length === 0 ? pool.lots : pool.lots.filter((lot) => !isKnown(lot))
     return { lots: [...others, ...merged([...known, ...lots])], sums: changed(pool.sums, lots, 1n) }
@@ -193,9 +193,13 @@ export function putIn(pool: Pool, lots: readonly Lot[], method: CostBasis['metho
   return poolOf(sides.flatMap((side) => spread(side, sumOf(side).cost)))
 }
 
-/** Of each account and origin one lot. */
+/** In one pool. An opening may have acquired several lots. */
+function keyOf({ account, origin, acquiredAt }: Lot): string {
+  return `${account} ${origin} ${acquiredAt?.getTime()}`
+}
+
 function merged(lots: readonly Lot[]): Lot[] {
-  const same = Map.groupBy(lots, ({ account, origin }) => `${account} ${origin}`)
+  const same = Map.groupBy(lots, keyOf)
   return [...same.values()].map((some) => ({ ...(some[0] as Lot), ...sumOf(some) }))
 }
 
@@ -221,6 +225,19 @@ export function sumOf(lots: readonly { units: bigint; cost: bigint }[]): { units
     units: lots.reduce((sum, { units }) => sum + units, 0n),
     cost: lots.reduce((sum, { cost }) => sum + cost, 0n),
   }
+}
+
+/** Each lot has its share; the shares add up. */
+export function withProceeds(
+  lots: readonly Lot[],
+  proceeds: bigint,
+): (Omit<Lot, 'depositId'> & { proceeds: bigint })[] {
+  let left = lots.slice(0, 1).map((lot) => ({ ...lot, ...sumOf(lots), cost: proceeds }))
+  return lots.map(({ account, asset, origin, acquiredAt, units, cost }) => {
+    const { first, rest } = cut(left, units)
+    left = rest
+    return { account, asset, origin, acquiredAt, units, cost, proceeds: sumOf(first).cost }
+  })
 }
 
 /** The part of what is held that a change takes away. */

@@ -4,6 +4,7 @@ import { type AccountId, accounts } from '../core/chart.ts'
 import type { Owner } from '../core/evidence.ts'
 import type { Amount } from '../core/money.ts'
 import { type ContraRule, contraFor } from '../core/owed.ts'
+import { parseTime } from '../core/time.ts'
 import type { DraftLine } from './draft-journal.ts'
 
 /** In base units, debits positive. */
@@ -21,28 +22,38 @@ export type OpeningRow = Omit<AccountBalance, 'amount'> & {
 }
 
 const columns = ['account', 'asset', 'balance']
+const lotColumns = ['cost', 'acquired']
 
 type FileRow = { line: number; cells: readonly string[] }
 
+/** A line of the file, with what its units cost and since when they are held, if it says so. */
+export type OpeningLine = DraftLine & { line: number; lot: { cost: string; acquiredAt: Date } | null }
+
 /** Debit balances are positive; a balance of zero is left out. Each line is balanced by `equity:opening`. */
-export function readOpening([head, ...rows]: readonly FileRow[]): { lines: DraftLine[]; faults: string[] } {
+export function readOpening([head, ...rows]: readonly FileRow[]): { lines: OpeningLine[]; faults: string[] } {
   const names = head?.cells ?? []
-  if (names.length !== columns.length || !columns.every((name) => names.includes(name))) {
-    const fault = `line ${head?.line ?? 1}: has the columns ${names.join(', ') || 'none'}; it must have ${columns.join(', ')}, in any order`
+  const isWhole = [columns, [...columns, ...lotColumns]].some(
+    (whole) => names.length === whole.length && whole.every((name) => names.includes(name)),
+  )
+  if (!isWhole) {
+    const fault = `line ${head?.line ?? 1}: has the columns ${names.join(', ') || 'none'}; it must have ${columns.join(', ')}, and may have ${lotColumns.join(' and ')}, in any order`
     return { lines: [], faults: [fault] }
   }
   const read = rows.map((row) => readRow(row, names))
   const stated = read.filter((one) => typeof one !== 'string')
-  const repeated = [...Map.groupBy(stated, ({ account, asset }) => `${account} ${asset}`).values()].flatMap(
-    ([first, ...others]) => others.map(({ line }) => `line ${line}: repeats line ${first?.line}`),
-  )
+  const repeated = [
+    ...Map.groupBy(
+      stated,
+      ({ account, asset, lot }) => `${account} ${asset} ${lot?.acquiredAt.getTime()}`,
+    ).values(),
+  ].flatMap(([first, ...others]) => others.map(({ line }) => `line ${line}: repeats line ${first?.line}`))
   return {
     lines: stated.filter(({ balance }) => !isZero(balance)).map(lineOf),
     faults: [...read.filter((one) => typeof one === 'string'), ...repeated],
   }
 }
 
-type StatedBalance = Record<'account' | 'asset' | 'balance', string> & { line: number }
+type StatedBalance = Record<'account' | 'asset' | 'balance', string> & Pick<OpeningLine, 'line' | 'lot'>
 
 /** @returns what is wrong with it, if anything is */
 function readRow({ line, cells }: FileRow, names: readonly string[]): StatedBalance | string {
@@ -54,17 +65,32 @@ function readRow({ line, cells }: FileRow, names: readonly string[]): StatedBala
     return `line ${line}: ${account} is the other side of every balance, and has no line`
   if (!/^-?\d{1,78}(\.\d{1,78})?$/.test(balance))
     return `line ${line}: ${balance} is no balance, like 12.50 or -12.50`
-  return { line, account, asset, balance }
+  const lot = readLot({ cost: cell('cost'), acquired: cell('acquired') }, balance)
+  return typeof lot === 'string' ? `line ${line}: ${lot}` : { line, account, asset, balance, lot }
+}
+
+/** @returns what is wrong with it, if anything is; null if there is none */
+function readLot(
+  { cost, acquired }: Record<'cost' | 'acquired', string>,
+  balance: string,
+): StatedBalance['lot'] | string {
+  if (cost === '' && acquired === '') return null
+  if (cost === '' || acquired === '') return 'cost and acquired must both be given, or neither'
+  if (isZero(balance) || balance.startsWith('-'))
+    return `${balance} units have no cost: only a balance above zero has one`
+  const acquiredAt = parseTime(acquired)
+  if (acquiredAt === null) return `${acquired} is neither a day nor a time, like 2025-11-20`
+  return { cost, acquiredAt }
 }
 
 function isZero(balance: string): boolean {
   return /^-?[0.]+$/.test(balance)
 }
 
-function lineOf({ line, account, asset, balance }: StatedBalance): DraftLine {
+function lineOf({ line, account, asset, balance, lot }: StatedBalance): OpeningLine {
   const isDebit = !balance.startsWith('-')
   const [debit, credit] = isDebit ? [account, accounts.opening] : [accounts.opening, account]
-  return { debit, credit, asset, amount: balance.replace('-', ''), at: `line ${line}` }
+  return { debit, credit, asset, amount: balance.replace('-', ''), at: `line ${line}`, line, lot }
 }
 
 type AccountOwners = {

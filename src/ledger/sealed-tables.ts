@@ -206,6 +206,22 @@ export const sealedTables = {
     writtenAt: 'since',
     columns: { id: 'text', rules: 'text', since: 'time' },
   },
+  opening_lot: {
+    names: ['lot of an opening', 'lots of an opening'],
+    id: 'id',
+    writtenAt: 'recorded_at',
+    columns: {
+      id: 'text',
+      journal_id: 'text',
+      account: 'text',
+      asset: 'text',
+      acquired_at: 'time',
+      units: 'text',
+      cost: 'text',
+      currency: 'text',
+      recorded_at: 'time',
+    },
+  },
   valuation_rule: {
     names: ['valuation rule', 'valuation rules'],
     id: 'id',

@@ -21,6 +21,7 @@ test('a bundle of a deposit from before the opening says when the books begin, a
     db,
     accountPatterns: builtInAccounts(['base']),
     contras: [],
+    ownFunds: null,
     assets: await readAssetNames(db),
     now: () => at(3000),
   }

@@ -1,11 +1,8 @@
-import {
-  type CarriedJournal,
-  carryValues,
-  type JournalToValue,
-  type UnitChange,
-} from '../../src/ledger/carry-values.ts'
+import { accounts } from '../../src/core/chart.ts'
+import { type CarriedJournal, carryValues } from '../../src/ledger/carry-values.ts'
 import { type CostBasis, isOwn, type Lot, lotChanges } from '../../src/ledger/lots.ts'
 import { Pools } from '../../src/ledger/pools.ts'
+import type { JournalToValue, OpeningLot, UnitChange } from '../../src/ledger/valued-journal.ts'
 
 export const [transit, forwarded, owed] = [
   'assets:in_transit:base',
@@ -59,7 +56,17 @@ export class Valued {
   book(lines: readonly Line[], depositId: bigint | null = null, eventAt?: Date): CarriedJournal {
     const id = BigInt(this.journals.length + 1)
     const changes = changesOf(lines)
-    return this.#carry({ id, eventAt: eventAt ?? hour(id), depositId, changes, reverses: null })
+    return this.#carry({ id, eventAt: eventAt ?? hour(id), depositId, changes, lots: [], reverses: null })
+  }
+
+  /** Own units, each lot with its cost, against equity. */
+  open(lots: readonly OpeningLot[], price: bigint): CarriedJournal {
+    const id = BigInt(this.journals.length + 1)
+    const lines = lots.map(({ account: debit, asset, units: amount }) => {
+      return { debit, credit: accounts.opening, asset, amount, price }
+    })
+    const changes = changesOf(lines)
+    return this.#carry({ id, eventAt: hour(id), depositId: null, changes, lots, reverses: null })
   }
 
   reverse(number: number): CarriedJournal {
@@ -68,7 +75,7 @@ export class Valued {
     const { journal, lines, disposals } = original
     const changes = journal.changes.map((change) => ({ ...change, units: -change.units }))
     const id = BigInt(this.journals.length + 1)
-    return this.#carry({ ...journal, id, changes, reverses: { id: journal.id, lines, disposals } })
+    return this.#carry({ ...journal, id, changes, lots: [], reverses: { id: journal.id, lines, disposals } })
   }
 
   lots(): Lot[] {

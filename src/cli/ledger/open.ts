@@ -2,6 +2,7 @@ import { createReader } from '../../chain/reader.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { formatAmount } from '../../core/money.ts'
+import { formatMinor } from '../../core/value.ts'
 import {
   type BookedOpening,
   bookOpening,
@@ -12,7 +13,9 @@ import {
   untilDecided,
 } from '../../jobs/books/open-books.ts'
 import { type OpeningProofDeps, proveOpening, readChains } from '../../jobs/books/prove-opening.ts'
+import { isOwn, sumOf } from '../../ledger/lots.ts'
 import { isDifferent, type OpeningRow } from '../../ledger/opening.ts'
+import type { OwnFunds, StatedOpening } from '../../ledger/opening-lots.ts'
 import { type AssetNames, pinnedNetworks, readAssetNames } from '../../store/assets.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -49,7 +52,7 @@ export async function openBooksCommand(context: Context, options: OpenOptions): 
     async (db) => {
       const deps = await openingDeps(db, settings)
       const opening = await openingOf(deps, options, text)
-      const shown = { assets: deps.assets, limit: options.limit }
+      const shown = { assets: deps.assets, ownFunds: deps.ownFunds, limit: options.limit }
       const patience = { waitMs: options.wait * 1000, report: reportProgress(context) }
       const preview = await untilDecided(() => checkOpening(deps, opening), patience)
       const isRefused = preview.rows.some(isDifferent) && !opening.toSuspense
@@ -81,6 +84,7 @@ async function openingDeps(db: Database<Tables>, settings: Settings) {
     db,
     accountPatterns: settings.accounts.known,
     contras: settings.contras,
+    ownFunds: settings.valuation,
     creditAsset: settings.creditAsset.key,
     networks: await Promise.all(networks.map(readerOf)),
     assets: await readAssetNames(db),
@@ -111,7 +115,12 @@ function replacedLine({ replaced }: Pick<OpeningPreview, 'replaced'>): string {
     : `journals of earlier events, which the daemon reverses: ${replaced}`
 }
 
-type ShownOpening = { assets: AssetNames; opening: OpeningPreview | BookedOpening; limit: number }
+type ShownOpening = {
+  assets: AssetNames
+  ownFunds: OwnFunds
+  opening: OpeningPreview | BookedOpening
+  limit: number
+}
 
 function printOpening(context: Context, { line, ...shown }: ShownOpening & { line: string }): void {
   const { assets, opening } = shown
@@ -119,9 +128,49 @@ function printOpening(context: Context, { line, ...shown }: ShownOpening & { lin
     ...journalDocument(opening, assets),
     balances: opening.rows.map((row) => rowDocument(row, assets)),
     differing: opening.rows.filter(isDifferent).length,
+    lots: opening.lots.map((lot) => lotDocument(lot, assets)),
   }
-  print(context, document, printable(`${rowTable(shown)}${line}\n${replacedLine(opening)}\n`))
+  const costs = costLines(shown).map((text) => `${text}\n`)
+  print(
+    context,
+    document,
+    printable(`${rowTable(shown)}${costs.join('')}${line}\n${replacedLine(opening)}\n`),
+  )
 }
+
+function lotDocument({ account, asset, acquiredAt, units, cost, currency }: StatedLot, assets: AssetNames) {
+  const { symbol, decimals } = assets.get(asset) ?? { symbol: asset, decimals: 0 }
+  return {
+    account,
+    assetSymbol: symbol,
+    asset,
+    acquiredAt,
+    amount: formatAmount(units, decimals),
+    amountBase: units,
+    cost: formatMinor(cost, currency),
+    currency,
+  }
+}
+
+/** How own funds enter the books. */
+function costLines({ assets, ownFunds, opening: { rows, lots } }: ShownOpening): string[] {
+  if (ownFunds === null) return []
+  const { currency } = ownFunds
+  const units = (of: OpeningRow) =>
+    sumOf(lots.filter(({ account, asset }) => account === of.account && asset === of.asset)).units
+  const atMarket = rows.filter((row) => isOwn(row.account, ownFunds) && row.stated > units(row))
+  const named = atMarket.map(({ account, asset }) => `${account} in ${assets.get(asset)?.symbol ?? asset}`)
+  return [
+    ...(lots.length === 0
+      ? []
+      : [
+          `own funds with a cost: ${lots.length} lots, ${formatMinor(sumOf(lots).cost, currency)} ${currency}`,
+        ]),
+    ...(named.length === 0 ? [] : [`own funds at their market price, without a cost: ${named.join(', ')}`]),
+  ]
+}
+
+type StatedLot = StatedOpening['lots'][number]
 
 function rowDocument({ account, asset, basis, ...row }: OpeningRow, assets: AssetNames) {
   const { symbol, decimals } = assets.get(asset) ?? { symbol: asset, decimals: 0 }

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
-import type { ValuedJournal } from '../../ledger/carry-values.ts'
 import type { Lot } from '../../ledger/lots.ts'
 import { Pools } from '../../ledger/pools.ts'
+import type { ValuedJournal } from '../../ledger/valued-journal.ts'
 import { allLots, priceFaults, revaluationFaults, ruleOfEach } from '../../store/ledger/value-faults.ts'
 import { readValued } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -78,8 +78,8 @@ function textsOf({ lines, disposals }: ValuedJournal): string[] {
         `line ${place + 1}: ${account} ${asset ?? ''} units ${units} value ${value}`,
     ),
     ...disposals.map(
-      ({ account, asset, origin, units, cost, proceeds }, place) =>
-        `disposal ${place + 1}: ${account} ${asset} acquired by ${origin} units ${units} cost ${cost} proceeds ${proceeds}`,
+      ({ account, asset, origin, acquiredAt, units, cost, proceeds }, place) =>
+        `disposal ${place + 1}: ${account} ${asset} acquired by ${acquiredBy(origin, acquiredAt)} units ${units} cost ${cost} proceeds ${proceeds}`,
     ),
   ]
 }
@@ -88,8 +88,12 @@ function lotFindings(stored: readonly Lot[], again: readonly Lot[]): string[] {
   return differing(stored.map(lotText), again.map(lotText)).map((difference) => `lots: ${difference}`)
 }
 
-function lotText({ account, asset, depositId, origin, units, cost }: Lot): string {
-  return `${account} ${asset} deposit ${depositId ?? 'none'} acquired by ${origin} units ${units} cost ${cost}`
+function lotText({ account, asset, depositId, origin, acquiredAt, units, cost }: Lot): string {
+  return `${account} ${asset} deposit ${depositId ?? 'none'} acquired by ${acquiredBy(origin, acquiredAt)} units ${units} cost ${cost}`
+}
+
+function acquiredBy(origin: bigint, at: Date | null): string {
+  return at === null ? `${origin}` : `${origin} at ${at.toISOString()}`
 }
 
 /** Each on one side only; the texts of a side differ. */

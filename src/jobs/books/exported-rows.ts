@@ -6,7 +6,7 @@ import type {
   ExportedTransfer,
 } from '../../ledger/export/exported-journal.ts'
 import { commodityOf } from '../../ledger/export/plain-text.ts'
-import type { Lot } from '../../ledger/lots.ts'
+import { type Lot, sumOf } from '../../ledger/lots.ts'
 import type { AssetNames } from '../../store/assets.ts'
 import type { LedgerJournalRow, LedgerTransferRow, ValueLineRow } from '../../store/ledger/export-journals.ts'
 
@@ -74,8 +74,19 @@ export function joined(
       value: BigInt(value),
       price,
     })),
-    lots: lots && (lots.get(row.id) ?? []).map((lot) => exportedLot(lot, assetOf)),
+    lots: lots && exportedLots(lots.get(row.id) ?? [], assetOf),
   }))
+}
+
+/** Of each journal and day one lot. */
+function exportedLots(lots: readonly Lot[], assetOf: (key: string) => ExportedAsset): ExportedLot[] {
+  const same = Map.groupBy(
+    lots.map((lot) => exportedLot(lot, assetOf)),
+    ({ account, asset, origin, day }) => `${account} ${asset.key} ${origin} ${day}`,
+  )
+  return [...same.values()]
+    .map((some) => ({ ...(some[0] as ExportedLot), ...sumOf(some) }))
+    .filter(({ units, cost }) => units !== 0n || cost !== 0n)
 }
 
 function exportedLot(

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
-import type { LedgerTransfer } from '../../core/booking-targets.ts'
 import { Fault } from '../../core/errors.ts'
 import type { ContraRule } from '../../core/owed.ts'
 import { draftTransfers } from '../../ledger/draft-journal.ts'
@@ -13,12 +12,14 @@ import {
   readOpening,
   suspenseTransfers,
 } from '../../ledger/opening.ts'
+import { type OwnFunds, type StatedOpening, statedOpening } from '../../ledger/opening-lots.ts'
 import { readCsv } from '../../provider/owners-file.ts'
 import type { AssetNames } from '../../store/assets.ts'
 import { countUndecided } from '../../store/books/groups.ts'
 import { withoutRace } from '../../store/database.ts'
 import { adjustmentPeriod, type BookedJournal, type ByHand, bookByHand } from '../../store/ledger/journals.ts'
-import { accountOwners, readOpeningState } from '../../store/ledger/openings.ts'
+import { accountOwners, readOpeningState, saveOpeningLots } from '../../store/ledger/openings.ts'
+import { readValued } from '../../store/ledger/values.ts'
 import { activeRules } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { beforeAllDecisions } from './activate-rules.ts'
@@ -30,6 +31,7 @@ export type OpeningDeps = {
   /** The settings name them: patterns. */
   accountPatterns: readonly string[]
   contras: readonly ContraRule[]
+  ownFunds: OwnFunds
   assets: AssetNames
   now: () => Date
 }
@@ -39,7 +41,7 @@ export type Opening = {
   /** Everything received up to then must be decided. Not before the chains were read. */
   received: Date
   /** By a file; null to state what is proved. */
-  stated: readonly LedgerTransfer[] | null
+  stated: StatedOpening | null
   /** By what is decided when it is called. */
   prove: (db: Kysely<Tables>) => Promise<ProvedOpening>
   /** The decision to book differences to suspense, so that each account has the proved balance. */
@@ -47,13 +49,13 @@ export type Opening = {
 }
 
 /**
- * @param text CSV with the columns account, asset and balance
+ * @param text CSV with the columns account, asset and balance; of own funds also cost and acquired
  * @throws Fault `usage_bad` that names the lines
  */
 export async function readOpeningFile(
-  { db, accountPatterns, contras, assets }: OpeningDeps,
+  { db, accountPatterns, contras, ownFunds, assets }: OpeningDeps,
   text: string,
-): Promise<LedgerTransfer[]> {
+): Promise<StatedOpening> {
   const reading = readCsv(text)
   if (reading.kind === 'unclosed')
     throw refused(`line ${reading.line}: a quote is not closed`, 'correct the file')
@@ -62,16 +64,18 @@ export async function readOpeningFile(
     !account.includes('*') && (known.has(account) || accountPatterns.includes(account))
   const read = readOpening(reading.rows)
   const drafted = draftTransfers(read.lines, { assets, isKnown })
-  const faults = [...read.faults, ...drafted.faults]
-  if (faults.length > 0) throw refused(faults.slice(0, faultsMax).join('; '), 'correct the file')
-  return drafted.transfers
+  const { faults: wrongLots, ...stated } = statedOpening(read.lines, drafted.transfers, { assets, ownFunds })
+  const faults = [...read.faults, ...drafted.faults, ...wrongLots]
+  if (faults.length > 0)
+    throw refused(faults.slice(0, faultsMax).join('; '), 'correct the file, or the settings that it names')
+  return stated
 }
 
 /** A file of the wrong kind has a fault on each line. */
 const faultsMax = 20
 
 /** `replaced`: journals from evidence that are part of the opening and will be reversed. */
-type OpeningRows = { rows: readonly OpeningRow[]; replaced: number }
+type OpeningRows = { rows: readonly OpeningRow[]; lots: StatedOpening['lots']; replaced: number }
 export type OpeningPreview = JournalPreview & OpeningRows
 export type BookedOpening = BookedJournal & OpeningRows
 
@@ -101,7 +105,8 @@ export async function checkOpening(
   await refuseUndecided(db, received)
   const proved = await prove(db)
   if (stated === null) refuseUnproved(proved)
-  const transfers = stated ?? openingTransfers(proved.balances)
+  const { transfers, lots } = stated ?? { transfers: openingTransfers(proved.balances), lots: [] }
+  await refuseLots(db, lots, at)
   const rows = compareOpening(transfers, proved.proofs)
   const all = [...transfers, ...(toSuspense ? suspenseTransfers(rows) : [])]
   if (all.length === 0) throw refused('there are no balances to book', 'state at least one')
@@ -112,8 +117,24 @@ export async function checkOpening(
     transfers: all,
     depositId: null,
     rows,
+    lots,
     replaced: fromEvidence,
   }
+}
+
+async function refuseLots(db: Kysely<Tables>, lots: StatedOpening['lots'], at: Date): Promise<void> {
+  const late = lots.find(({ acquiredAt }) => acquiredAt !== null && acquiredAt > at)
+  if (late !== undefined)
+    throw refused(
+      `units of ${late.account} were acquired at ${late.acquiredAt?.toISOString()}, after the opening`,
+      'correct the file, or leave them out',
+    )
+  const [{ currency: valuedIn }, stated] = [await readValued(db), lots[0]?.currency ?? null]
+  if (valuedIn !== null && stated !== null && valuedIn !== stated)
+    throw refused(
+      `the books are valued in ${valuedIn}, and the settings name ${stated}`,
+      `set valuation.currency to ${valuedIn}, and restart the daemon`,
+    )
 }
 
 /** What arrives meanwhile needs no decision: it would also arrive after the opening. */
@@ -168,7 +189,7 @@ export async function bookOpening(
   refuseReason(people.reason)
   return await withoutRace(() =>
     beforeAllDecisions(deps.db, async (tx: Transaction<Tables>) => {
-      const { key, transfers, rows, replaced } = await checkOpening({ ...deps, db: tx }, opening)
+      const { key, transfers, rows, lots, replaced } = await checkOpening({ ...deps, db: tx }, opening)
       if (!opening.toSuspense) refuseDifferences(rows)
       const journal = {
         key,
@@ -178,7 +199,9 @@ export async function bookOpening(
         transfers,
         depositId: null,
       } as const
-      return { ...(await found(tx, await bookByHand(tx, journal, people))), rows, replaced }
+      const id = await bookByHand(tx, journal, people)
+      await saveOpeningLots(tx, id, lots)
+      return { ...(await found(tx, id)), rows, lots, replaced }
     }),
   )
 }

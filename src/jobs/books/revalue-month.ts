@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
 import { gainAccounts } from '../../core/chart.ts'
 import { formatMinor, roundHalfEven } from '../../core/value.ts'
-import type { ValuedLine } from '../../ledger/carry-values.ts'
 import { lastMoment, nextPeriod, type Period } from '../../ledger/period.ts'
+import type { ValuedLine } from '../../ledger/valued-journal.ts'
 import type { Database } from '../../store/database.ts'
 import { type AppliedPrice, pricesAt } from '../../store/ledger/prices.ts'
 import {

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import { type ExactNumber, minorPlaces, toDecimal } from '../../core/value.ts'
-import { type CarriedJournal, carryValues, type JournalToValue } from '../../ledger/carry-values.ts'
+import { type CarriedJournal, carryValues } from '../../ledger/carry-values.ts'
 import type { CostBasis, Lot } from '../../ledger/lots.ts'
 import { Pools } from '../../ledger/pools.ts'
+import type { JournalToValue } from '../../ledger/valued-journal.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import { cutLedger, patiently } from '../../store/ledger/maintenance.ts'
 import { readValuation, type Valuation } from '../../store/ledger/prices.ts'
@@ -134,12 +135,13 @@ export function valueJournal(
   { journal, rows }: { journal: UnvaluedJournal; rows: readonly UnitChangeRow[] },
   originals: ReadonlyMap<bigint, CarriedLines>,
 ): ValuationToSave {
-  const { id, eventAt, depositId, period, reverses } = journal
+  const { id, eventAt, depositId, period, reverses, lots } = journal
   const original = reverses === null ? undefined : originals.get(reverses)
   const toValue: JournalToValue = {
     id,
     eventAt,
     depositId,
+    lots,
     changes: rows.map(({ account, asset, units, decimals, price }) => ({
       account,
       asset,
@@ -167,8 +169,8 @@ function changesOf(before: readonly Lot[], after: readonly Lot[]): { gone: Lot[]
   }
 }
 
-function keyOf({ account, asset, depositId, origin }: Lot): string {
-  return `${account} ${asset} ${depositId} ${origin}`
+function keyOf({ account, asset, depositId, origin, acquiredAt }: Lot): string {
+  return `${account} ${asset} ${depositId} ${origin} ${acquiredAt?.getTime()}`
 }
 
 type PricedPart = { asset: string | null; price: string | null; priceAt: Date | null; source: string | null }

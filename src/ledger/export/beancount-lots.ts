@@ -18,8 +18,8 @@ const parts = 10n ** BigInt(partDigits)
 /** What Beancount holds at cost, as it follows from the postings so far. */
 export class BeancountLots {
   readonly #currency: string
-  /** By account and asset, then by the journal that acquired them. */
-  readonly #held = new Map<string, Map<bigint, HeldLot>>()
+  /** By account and asset, then by the journal that acquired them and the day. */
+  readonly #held = new Map<string, Map<string, HeldLot>>()
   readonly #accounts = new Set<string>()
   /** True if debits were ever there, false if credits were. */
   readonly #sides = new Map<string, Set<boolean>>()
@@ -35,7 +35,7 @@ export class BeancountLots {
 
   isReducedBy(lots: readonly ExportedLot[]): boolean {
     return lots.some((lot) => {
-      const held = this.#held.get(placeOf(lot))?.get(lot.origin)
+      const held = this.#held.get(placeOf(lot))?.get(lotOf(lot))
       return held !== undefined && releasedOf(held.units, lot.units) !== 0n
     })
   }
@@ -64,8 +64,8 @@ export class BeancountLots {
     const { units = 0n, value = 0n, price = null } = line ?? {}
     const sum = sumOf(changes)
     assert(sum.units === units && sum.cost === value, 'lots follow from the values')
-    const held = this.#held.get(place) ?? new Map<bigint, HeldLot>()
-    const moves = changes.map((change) => moveOf(held.get(change.origin), change))
+    const held = this.#held.get(place) ?? new Map<string, HeldLot>()
+    const moves = changes.map((change) => moveOf(held.get(lotOf(change)), change))
     this.#keep(place, held, moves)
     const taken = moves.filter((move) => move.taken !== 0n)
     const rest = value * parts - moves.reduce((total, { moved }) => total + moved, 0n)
@@ -76,15 +76,16 @@ export class BeancountLots {
     ]
   }
 
-  #keep(place: string, held: Map<bigint, HeldLot>, moves: readonly LotMove[]): void {
+  #keep(place: string, held: Map<string, HeldLot>, moves: readonly LotMove[]): void {
     const sides = this.#sides.get(place) ?? new Set<boolean>()
     this.#held.set(place, held)
     this.#sides.set(place, sides)
-    for (const { account, origin, after } of moves) {
+    for (const move of moves) {
+      const { account, after } = move
       this.#accounts.add(account)
-      if (after.units === 0n) held.delete(origin)
+      if (after.units === 0n) held.delete(lotOf(move))
       else {
-        held.set(origin, after)
+        held.set(lotOf(move), after)
         sides.add(after.units > 0n)
       }
     }
@@ -128,6 +129,10 @@ function placeOf({ account, asset }: Pick<ExportedLot, 'account' | 'asset'>): st
   return `${account} ${asset.key}`
 }
 
+function lotOf({ origin, day }: ExportedLot): string {
+  return `${origin} ${day}`
+}
+
 /** Units that come to a lot have its cost in Beancount; if none of it is left, they are a new lot. */
 function moveOf(held: HeldLot | undefined, change: ExportedLot): LotMove {
   const { day, units } = change
@@ -145,10 +150,10 @@ function partsOf(units: bigint, { units: all, cost }: HeldLot['putIn']): bigint 
 }
 
 /** By days, which are all that Beancount knows: true if it can take no others. */
-function isOldestOf(taken: readonly LotMove[], left: ReadonlyMap<bigint, HeldLot>): boolean {
+function isOldestOf(taken: readonly LotMove[], left: ReadonlyMap<string, HeldLot>): boolean {
   const newest = taken.map(({ day }) => day).reduce((one, other) => (one > other ? one : other), '')
   const [kept, ...others] = [...left].filter(([, { day }]) => day <= newest)
   if (kept === undefined) return true
   const last = taken.filter(({ day }) => day === newest)
-  return others.length === 0 && last.length === 1 && last[0]?.origin === kept[0]
+  return others.length === 0 && last.length === 1 && last.map(lotOf)[0] === kept[0]
 }

@@ -1,6 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import type { Owner } from '../../core/evidence.ts'
+import type { StatedOpening } from '../../ledger/opening-lots.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export type OpeningState = {
@@ -29,6 +31,20 @@ export async function readOpeningState(db: Kysely<Tables>, at: Date): Promise<Op
   if (row === undefined) return { standing: null, count: 0, byHand: [], fromEvidence: 0 }
   const { standing } = row
   return { ...row, standing: standing && { id: BigInt(standing.id), at: new Date(standing.at) } }
+}
+
+/** In the transaction that books the opening. */
+export async function saveOpeningLots(
+  tx: Transaction<Tables>,
+  journal: bigint,
+  lots: StatedOpening['lots'],
+): Promise<void> {
+  await sql`
+    insert into opening_lot (journal_id, account, asset, acquired_at, units, cost, currency)
+    select ${journal}, account, asset, "acquiredAt", units, cost, currency
+    from ${asTable('lot', lots, 'account text, asset text, acquiredAt timestamptz, units numeric, cost numeric, currency text')}`.execute(
+    tx,
+  )
 }
 
 export type WatchedAddress = {

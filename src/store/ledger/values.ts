@@ -1,7 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { minorPlaces } from '../../core/value.ts'
-import type { Disposal, JournalToValue, ValuedJournal, ValuedLine } from '../../ledger/carry-values.ts'
 import type { Lot } from '../../ledger/lots.ts'
+import type {
+  Disposal,
+  JournalToValue,
+  OpeningLot,
+  ValuedJournal,
+  ValuedLine,
+} from '../../ledger/valued-journal.ts'
 import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import type { Valuation } from './prices.ts'
@@ -11,18 +17,19 @@ export async function valueAlone(tx: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('values'))`.execute(tx)
 }
 
-/** The last valued journal, and the currency; null before the first one. */
+/** The last valued journal, and the currency, which an opening may have set; null without both. */
 export async function readValued(
   db: Kysely<Tables>,
 ): Promise<{ lastJournal: bigint; currency: string | null }> {
   const { rows } = await sql<{ lastJournal: bigint; currency: string | null }>`
     select coalesce(max(journal_id), 0) as "lastJournal",
-      (select currency from valued_journal order by id limit 1) as currency
+      coalesce((select currency from valued_journal order by id limit 1), (select currency from opening_lot order by id limit 1))
+        as currency
     from valued_journal`.execute(db)
   return rows[0] ?? { lastJournal: 0n, currency: null }
 }
 
-export type UnvaluedJournal = Pick<JournalToValue, 'id' | 'eventAt' | 'depositId'> & {
+export type UnvaluedJournal = Pick<JournalToValue, 'id' | 'eventAt' | 'depositId' | 'lots'> & {
   period: string
   /** The journal that it takes back. */
   reverses: bigint | null
@@ -45,7 +52,7 @@ export async function readUnvalued(
   db: Kysely<Tables>,
   { after, upTo, limit }: { after: bigint; upTo: bigint; limit: number },
 ): Promise<{ journals: UnvaluedJournal[]; changes: UnitChangeRow[] }> {
-  const { rows: journals } = await sql<UnvaluedJournal>`
+  const { rows: journals } = await sql<Omit<UnvaluedJournal, 'lots'>>`
     select id, event_at as "eventAt", deposit_id as "depositId", period, reverses
     from ledger_journal where id > ${after} and id <= ${upTo} order by id limit ${limit}`.execute(db)
   const last = journals.at(-1)?.id ?? after
@@ -60,7 +67,23 @@ export async function readUnvalued(
       join asset a on a.key = net.asset
       left join accounting.price_at(net.asset, net.event_at) as p on true
     order by net.journal_id, net.leg, net.units desc`.execute(db)
-  return { journals, changes }
+  const lots = await readOpeningLots(db, { after, upTo: last })
+  return { journals: journals.map((journal) => ({ ...journal, lots: lots.get(journal.id) ?? [] })), changes }
+}
+
+/** By journal, the oldest first. */
+async function readOpeningLots(
+  db: Kysely<Tables>,
+  { after, upTo }: { after: bigint; upTo: bigint },
+): Promise<Map<bigint, OpeningLot[]>> {
+  const { rows } = await sql<
+    Omit<OpeningLot, 'units' | 'cost'> & { journal: bigint; units: string; cost: string }
+  >`
+    select journal_id as journal, account, asset, acquired_at as "acquiredAt", units::text as units, cost::text as cost
+    from opening_lot where journal_id > ${after} and journal_id <= ${upTo}
+    order by journal_id, acquired_at, id`.execute(db)
+  const lots = rows.map(({ units, cost, ...row }) => ({ ...row, units: BigInt(units), cost: BigInt(cost) }))
+  return Map.groupBy(lots, ({ journal }) => journal)
 }
 
 export type PricedLine = ValuedLine & {
@@ -136,20 +159,22 @@ export async function readLots(
   return rows.map(({ units, cost, ...row }) => ({ ...row, units: BigInt(units), cost: BigInt(cost) }))
 }
 
-/** Lots are known by account, asset, deposit and origin. */
+/** Lots are known by account, asset, deposit, origin and date. */
 export async function saveLots(
   tx: Transaction<Tables>,
   { gone, kept }: { gone: readonly Lot[]; kept: readonly Lot[] },
 ): Promise<void> {
   await sql`
-    delete from value_lot l using ${asTable('gone', gone, 'account text, asset text, depositId bigint, origin bigint')}
+    delete from value_lot l using ${asTable('gone', gone, 'account text, asset text, depositId bigint, origin bigint, acquiredAt timestamptz')}
     where l.account = gone.account and l.asset = gone.asset and l.origin = gone.origin
-      and l.deposit_id is not distinct from gone."depositId"`.execute(tx)
+      and (l.deposit_id, l.acquired_at) is not distinct from (gone."depositId", gone."acquiredAt")`.execute(
+    tx,
+  )
   await sql`
     insert into value_lot (account, asset, deposit_id, origin, acquired_at, units, cost)
     select account, asset, "depositId", origin, "acquiredAt", units, cost from ${asTable('lot', kept, lotColumns)}
-    on conflict (account, asset, deposit_id, origin) do update
-      set units = excluded.units, cost = excluded.cost, acquired_at = excluded.acquired_at`.execute(tx)
+    on conflict (account, asset, deposit_id, origin, acquired_at) do update
+      set units = excluded.units, cost = excluded.cost`.execute(tx)
 }
 
 const lotColumns =

@@ -50,14 +50,13 @@ async function fill(): Promise<void> {
     `insert into decision_event (decision_id, action, person, signature) select max(id), 'signed', name, 'a line'
       from decision, unnest(array['ana', 'erin', 'max']) as name group by name order by name`,
     `insert into owner (kind, id, added_by) select 'stable_wallet', gen_random_uuid()::text, 'ana' from generate_series(1, 3)`,
-    `insert into address_book (network, address, role, added_by, approved_by)
-      select 'base', gen_random_uuid()::text, 'recipient', 'ana', 'max' from generate_series(1, 3)`,
-    `insert into address_end (address_id, valid_until, reason, ended_by)
-      select 1, '2026-01-02Z', 'moved', name from unnest(array['ana', 'erin', 'max']) as name`,
+    `insert into address_book (network, address, role, added_by, approved_by) select 'base', gen_random_uuid()::text, 'recipient', 'ana', 'max' from generate_series(1, 3)`,
+    `insert into address_end (address_id, valid_until, reason, ended_by) select 1, now(), 'moved', name from unnest(array['ana', 'erin', 'max']) as name`,
     `insert into price (asset, currency, at, price, source)
-      select (select min(key) from asset), 'EUR', now() + n * interval '1 second', 0.9, gen_random_uuid()::text
-      from generate_series(1, 3) as n`,
+      select min(key), 'EUR', now() + n * interval '1 s', 0.9, gen_random_uuid()::text from asset, generate_series(1, 3) as n group by n order by n`,
     `insert into rule_set (rules) select '{"n":' || n || '}' from generate_series(1, 3) as n`,
+    `insert into opening_lot (journal_id, account, asset, acquired_at, units, cost, currency)
+      select 1, 'assets:own', min(key), now() + n * interval '1 s', n, 100, 'EUR' from asset, generate_series(1, 3) as n group by n order by n`,
     `insert into valuation_rule (currency, max_age) select 'EUR', n * interval '1 hour' from generate_series(1, 3) as n`,
   ]
   await sql`set session_replication_role = replica`.execute(books.owner)
@@ -69,8 +68,8 @@ test('a log that was left alone is as it was sealed; new rows are not sealed yet
   const reported: string[] = []
   const outcome = await sealsCheck(trust).run(books.db, (line) => reported.push(line))
   const rows = Math.max(...trust.published.keys())
-  expect(outcome).toEqual({ findings: [], counted: { seals: 24, rows, 'not sealed yet': 2 } })
-  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 24 seals checked`)
+  expect(outcome).toEqual({ findings: [], counted: { seals: 26, rows, 'not sealed yet': 2 } })
+  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 26 seals checked`)
 })
 
 type Tampering = { table: SealedTableName; id: string; one: string; several: string }
@@ -88,6 +87,7 @@ const updates: Record<SealedTableName, [change: string, found: string]> = {
   address_end: [`ended_by = 'kim'`, 'ended_by is "kim", was "erin"'],
   price: ['price = 0.8', 'price is "0.8", was "0.9"'],
   rule_set: [`rules = '{}'`, 'rules is "{}"'],
+  opening_lot: ['cost = 99', 'cost is "99", was "100"'],
   valuation_rule: [`max_age = '3 hours'`, 'max_age is "10800.000000", was "7200.000000"'],
 }
 

@@ -11,6 +11,7 @@ import { bookOpening, checkOpening, readOpeningFile } from '../../../src/jobs/bo
 import type { ProvedOpening } from '../../../src/jobs/books/prove-opening.ts'
 import { reverseJournal } from '../../../src/jobs/books/reverse-by-hand.ts'
 import { verifyBooks } from '../../../src/jobs/books/verify-books.ts'
+import type { OwnFunds } from '../../../src/ledger/opening-lots.ts'
 import type { Period } from '../../../src/ledger/period.ts'
 import { readAssetNames } from '../../../src/store/assets.ts'
 import { findImbalances } from '../../../src/store/books/books-audit.ts'
@@ -34,6 +35,7 @@ const unproved: ProvedOpening = { proofs: [], balances: [] }
 const transit = 'assets:in_transit:base'
 
 let books: Books
+let ownFunds: OwnFunds = null
 
 beforeEach(async () => {
   books = await openExampleBooks()
@@ -43,7 +45,7 @@ afterEach(() => books[Symbol.asyncDispose]())
 async function openingDeps() {
   const { accountPatterns } = manualJournals(books.owner)
   const assets = await readAssetNames(books.db)
-  return { db: books.owner, accountPatterns, contras: [], assets, now: () => at(3 * day) }
+  return { db: books.owner, accountPatterns, contras: [], ownFunds, assets, now: () => at(3 * day) }
 }
 
 type Opening = { csv: string; moment?: Date; proved?: ProvedOpening; toSuspense?: boolean }
@@ -114,7 +116,10 @@ test.each([
 
 test('the file of docs/how-to/open-the-books.md is understood', async () => {
   const [csv] = fences(readText('docs/how-to/open-the-books.md')).filter(({ language }) => language === 'csv')
-  expect(await readOpeningFile(await openingDeps(), csv?.text ?? '')).toHaveLength(6)
+  expect(await readOpeningFile(await openingDeps(), csv?.text ?? '')).toMatchObject({
+    transfers: { length: 6 },
+    lots: [],
+  })
 })
 
 test('a payment from before the opening keeps its time in the conversion that settles it later', async () => {

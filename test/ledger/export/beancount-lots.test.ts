@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { array, assert, bigInt, constantFrom, integer, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { gainAccounts } from '../../../src/core/chart.ts'
+import { accounts, gainAccounts } from '../../../src/core/chart.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { formatMinor } from '../../../src/core/value.ts'
 import {
@@ -107,7 +107,7 @@ function inBooks(books: Valued) {
   }
 }
 
-const anyAccount = constantFrom(transit, owed, one, one, two, 'expenses:goods')
+const anyAccount = constantFrom(transit, owed, one, one, two, 'expenses:goods', accounts.opening)
 const anyStep = record({
   lines: array(
     record({
@@ -134,11 +134,18 @@ test('own funds at average cost have no lots in Beancount', () => {
   ])
 })
 
+const openingLots = [
+  { account: one, asset: 'A', acquiredAt: new Date('2025-03-01'), units: 300n, cost: 331n },
+  { account: one, asset: 'A', acquiredAt: new Date('2025-11-20'), units: 200n, cost: 1n },
+  { account: two, asset: 'A', acquiredAt: new Date('2025-06-01'), units: 70n, cost: 999n },
+]
+
 describe.skipIf(!beancountInstalled())('lots of own funds in Beancount', () => {
   test.each(costPools)('with a pool of each %s, gains and costs are those of the books', (pool) => {
     assert(
       property(array(anyStep, { minLength: 5, maxLength: 40 }), (steps) => {
         const books = new Valued(basisOf('fifo', pool))
+        books.open(openingLots, 12n)
         const reversed = new Set<number>()
         for (const { lines, reverses, hours } of steps) {
           const original = books.journals[reverses - 1]

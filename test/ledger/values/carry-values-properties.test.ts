@@ -1,7 +1,7 @@
 import { array, assert, bigInt, boolean, constantFrom, integer, pre, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JournalToValue } from '../../../src/ledger/carry-values.ts'
 import { type CostBasis, costMethods, costPools, type Lot, sumOf } from '../../../src/ledger/lots.ts'
+import type { JournalToValue } from '../../../src/ledger/valued-journal.ts'
 import {
   basisOf,
   buy,

@@ -144,3 +144,23 @@ test('a deposit whose trading accounts are empty has no pools', () => {
   books.book(conversion(880n, 950n), 1n)
   expect(books.pools.ofDeposit(1n)).toEqual([])
 })
+
+test('own units of an opening enter at what they cost, and a reversal of what they became takes it back', () => {
+  const books = new Valued()
+  const [first, second] = [new Date('2025-03-01'), new Date('2025-11-20')]
+  const lots = [
+    { account: one, asset: 'A', acquiredAt: first, units: 60n, cost: 40n },
+    { account: one, asset: 'A', acquiredAt: second, units: 40n, cost: 50n },
+  ]
+  expect(gain(books.open(lots, 10n))).toBe(0n)
+  expect(books.values()).toEqual({ [`${one} A`]: 90n, 'equity:opening A': -90n })
+  const { disposals } = books.book([sell(70n, 20n)])
+  expect(disposals).toMatchObject([
+    { acquiredAt: first, origin: 1n, units: 60n, cost: 40n, proceeds: 120n },
+    { acquiredAt: second, origin: 1n, units: 10n, cost: 12n, proceeds: 20n },
+  ])
+  books.reverse(2)
+  expect(books.lots().toSorted((a, b) => Number(b.units - a.units))).toMatchObject(lots)
+  books.reverse(1)
+  expect(books.values()).toEqual({})
+})

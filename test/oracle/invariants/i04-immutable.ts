@@ -6,6 +6,7 @@ const appended: Readonly<Record<string, string>> = {
   ledger_journal: 'id',
   ledger_transfer: "concat_ws('/', journal_id, leg)",
   manual_journal: 'journal_id',
+  opening_lot: 'id',
   ledger_period_event: 'id',
   ledger_period_balance: "concat_ws(' ', event_id, account, asset)",
   seal: 'number',

@@ -135,6 +135,10 @@ const queries: Readonly<Record<string, string>> = {
     `${text('id', 'asset', 'currency')}, ${time('at')}, ${text('price', 'source')}, ${time('imported_at')}`,
   ),
   rule_set: of('rule_set', `${text('id', 'rules')}, ${time('since')}`),
+  opening_lot: of(
+    'opening_lot',
+    `${text('id', 'journal_id', 'account', 'asset')}, ${time('acquired_at')}, ${text('units', 'cost', 'currency')}, ${time('recorded_at')}`,
+  ),
   valuation_rule: of(
     'valuation_rule',
     `${text('id', 'currency')}, extract(epoch from max_age)::text as max_age, ${text('own_accounts', 'method', 'pool')}, ${time('since')}`,
