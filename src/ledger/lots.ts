@@ -56,12 +56,15 @@ export type Removal = {
   reversed: { origin: bigint; cost: bigint } | null
 }
 
-/** Lots that share their costs, with the sums of each account: a pool may have many lots. */
-export type Pool = { lots: readonly Lot[]; sums: ReadonlyMap<string, AccountSum> }
+/**
+ * Lots that share their costs, with the sums of each account: a pool may have many lots. No lot has an origin above
+ * `newest`.
+ */
+export type Pool = { lots: readonly Lot[]; sums: ReadonlyMap<string, AccountSum>; newest: bigint }
 
 type AccountSum = Pick<Lot, 'account' | 'asset' | 'units' | 'cost'>
 
-export const noLots: Pool = { lots: [], sums: new Map() }
+export const noLots: Pool = { lots: [], sums: new Map(), newest: 0n }
 
 /** What accounts gain or lose of each lot. */
 export function lotChanges(before: Pool, after: Pool): Lot[] {
@@ -74,6 +77,7 @@ export function poolOf(lots: readonly Lot[]): Pool {
   const accounts = Map.groupBy(lots, ({ account }) => account)
   return {
     lots,
+    newest: newestOf(lots),
     sums: new Map(
       [...accounts].map(([account, own]) => [
         account,
@@ -81,6 +85,10 @@ export function poolOf(lots: readonly Lot[]): Pool {
       ]),
     ),
   }
+}
+
+function newestOf(lots: readonly Pick<Lot, 'origin'>[]): bigint {
+  return lots.reduce((newest, { origin }) => (origin > newest ? origin : newest), 0n)
 }
 
 /** How much more each account is carried at afterwards. */
@@ -121,7 +129,7 @@ function within(cost: bigint, all: bigint): bigint {
 }
 
 function takeOldest(
-  { sums }: Pool,
+  { sums, newest }: Pool,
   { candidates, others }: { candidates: readonly Lot[]; others: readonly Lot[] },
   { account, units, reversed }: Removal,
 ): { taken: Lot[]; left: Pool } {
@@ -133,7 +141,7 @@ function takeOldest(
   const taken = first.map((lot) => ({ ...lot, account }))
   if (first.some((lot) => lot.account !== account))
     return { taken, left: poolOf([...others, ...exchanged(first, rest, account)]) }
-  return { taken, left: { lots: [...others, ...rest], sums: changed(sums, taken, -1n) } }
+  return { taken, left: { lots: [...others, ...rest], sums: changed(sums, taken, -1n), newest } }
 }
 
 /** @param sign 1 if the lots are added, -1 if they are taken out */
@@ -181,11 +189,15 @@ function exchanged(taken: readonly Lot[], left: readonly Lot[], account: string)
 
 export function putIn(pool: Pool, lots: readonly Lot[], method: CostBasis['method']): Pool {
   if (method === 'fifo') {
-    const keys = new Set(lots.map(keyOf))
-    const isKnown = (lot: Lot) => keys.has(keyOf(lot))
-    const known = pool.lots.filter(isKnown)
+    const isKnown = (held: Lot) => lots.some((lot) => isSameLot(held, lot))
+    const isNew = lots.every(({ origin }) => origin > pool.newest)
+    const known = isNew ? [] : pool.lots.filter(isKnown)
     const others = known.length === 0 ? pool.lots : pool.lots.filter((lot) => !isKnown(lot))
-    return { lots: [...others, ...merged([...known, ...lots])], sums: changed(pool.sums, lots, 1n) }
+    return {
+      lots: [...others, ...merged([...known, ...lots])],
+      sums: changed(pool.sums, lots, 1n),
+      newest: newestOf([{ origin: pool.newest }, ...lots]),
+    }
   }
   const all = merged([...pool.lots, ...lots])
   const isDebit = ({ units }: Lot) => units > 0n
@@ -193,7 +205,16 @@ export function putIn(pool: Pool, lots: readonly Lot[], method: CostBasis['metho
   return poolOf(sides.flatMap((side) => spread(side, sumOf(side).cost)))
 }
 
-/** In one pool. An opening may have acquired several lots. */
+/** Without a text, because a pool may have many lots. */
+function isSameLot(one: Lot, other: Lot): boolean {
+  return (
+    one.origin === other.origin &&
+    one.account === other.account &&
+    one.acquiredAt?.getTime() === other.acquiredAt?.getTime()
+  )
+}
+
+/** Of lots that `isSameLot` holds for. An opening may have acquired several. */
 function keyOf({ account, origin, acquiredAt }: Lot): string {
   return `${account} ${origin} ${acquiredAt?.getTime()}`
 }
