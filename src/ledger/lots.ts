@@ -175,26 +175,32 @@ function compareText(one: string, other: string): number {
 
 /** Of lots that lay in other accounts of the pool, these get as many units from the account that gives them away. */
 function exchanged(taken: readonly Lot[], left: readonly Lot[], account: string): Lot[] {
-  let lots = [...left]
+  const { own = [], others = [] } = Object.groupBy(left, (lot) =>
+    lot.account === account ? 'own' : 'others',
+  )
+  const moved: Lot[] = []
+  let kept = own
   for (const piece of taken.filter((lot) => lot.account !== account)) {
-    const { first, rest } = cut(
-      lots.filter((lot) => lot.account === account),
-      piece.units,
-    )
-    const moved = first.map((lot) => ({ ...lot, account: piece.account }))
-    lots = [...lots.filter((lot) => lot.account !== account), ...rest, ...moved]
+    const { first, rest } = cut(kept, piece.units)
+    moved.push(...first.map((lot) => ({ ...lot, account: piece.account })))
+    kept = rest
   }
-  return merged(lots)
+  return [...kept, ...added(others, moved)]
+}
+
+/** Of each lot one. */
+function added(held: readonly Lot[], lots: readonly Lot[]): Lot[] {
+  const isKnown = (one: Lot) => lots.some((lot) => isSameLot(one, lot))
+  const known = held.filter(isKnown)
+  const others = known.length === 0 ? held : held.filter((lot) => !isKnown(lot))
+  return [...others, ...merged([...known, ...lots])]
 }
 
 export function putIn(pool: Pool, lots: readonly Lot[], method: CostBasis['method']): Pool {
   if (method === 'fifo') {
-    const isKnown = (held: Lot) => lots.some((lot) => isSameLot(held, lot))
     const isNew = lots.every(({ origin }) => origin > pool.newest)
-    const known = isNew ? [] : pool.lots.filter(isKnown)
-    const others = known.length === 0 ? pool.lots : pool.lots.filter((lot) => !isKnown(lot))
     return {
-      lots: [...others, ...merged([...known, ...lots])],
+      lots: isNew ? [...pool.lots, ...merged(lots)] : added(pool.lots, lots),
       sums: changed(pool.sums, lots, 1n),
       newest: newestOf([{ origin: pool.newest }, ...lots]),
     }
