@@ -325,7 +325,7 @@ table public.link_key (
   key text not null
 );
 table public.manual_journal (
-  approved_by text not null,
+  approved_by text,
   decision_id bigint,
   journal_id bigint not null,
   made_by text not null,
@@ -632,6 +632,7 @@ constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES
 constraint evidence_group_pkey on evidence_group: PRIMARY KEY (id);
 constraint evidence_inbox_id_fkey on evidence: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint evidence_pkey on evidence: PRIMARY KEY (inbox_id);
+constraint inbox_decided on inbox: TRIGGER;
 constraint inbox_pending_inbox_id_fkey on inbox_pending: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint inbox_pending_pkey on inbox_pending: PRIMARY KEY (inbox_id);
 constraint inbox_pkey on inbox: PRIMARY KEY (id);
@@ -660,6 +661,7 @@ constraint ledger_journal_posting_key_key on ledger_journal: UNIQUE (posting_key
 constraint ledger_journal_reversal on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
 constraint ledger_journal_reverses_check on ledger_journal: CHECK (((kind = 'reversal'::text) = (reverses IS NOT NULL)));
 constraint ledger_journal_reverses_fkey on ledger_journal: FOREIGN KEY (reverses) REFERENCES ledger_journal(id);
+constraint ledger_journal_write_off on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
 constraint ledger_last_cut_is_only_check on ledger_last_cut: CHECK (is_only);
 constraint ledger_last_cut_pkey on ledger_last_cut: PRIMARY KEY (is_only);
 constraint ledger_period_balance_account_asset_fkey on ledger_period_balance: FOREIGN KEY (account, asset) REFERENCES ledger_account(id, asset);
@@ -2395,6 +2397,25 @@ AS $function$
   order by t.asset collate "C", t.account collate "C"
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.check_decided()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  said constant jsonb := convert_from(new.body, 'UTF8');
+begin
+  if said ->> 'by' = 'policy' then
+    if said #>> '{verdict,kind}' = 'together' then
+      return null;
+    end if;
+  elsif pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage')
+    or exists (select from public.decision where uuid::text = new.source_key) then
+    return null;
+  end if;
+  raise exception 'inbox: a decision of % needs signatures', said ->> 'by' using errcode = 'insufficient_privilege';
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.check_manual_journal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2403,7 +2424,7 @@ declare
   original constant public.ledger_journal := (select j from public.ledger_journal j where j.id = new.reverses);
 begin
   if coalesce(original.kind, new.kind) in ('manual', 'opening')
-    and not exists (select from public.manual_journal where journal_id = new.id)
+    and not exists (select from public.manual_journal where journal_id = new.id and approved_by is not null)
   then
     raise exception 'journal %: a journal by hand needs a reason and two people', new.id;
   end if;
@@ -2561,6 +2582,26 @@ AS $function$
 begin
   if exists (select from added group by valued_id having sum(value) <> 0) then
     raise exception 'valued_line: the values of a journal do not sum to zero';
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.check_write_off()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (
+    select from public.chain_transfer payment
+      join public.evidence on evidence.inbox_id = payment.inbox_id
+      join public.evidence decided on decided.group_id = evidence.group_id
+      join public.inbox on inbox.id = decided.inbox_id and inbox.source = 'person'
+      cross join lateral (select convert_from(inbox.body, 'UTF8')::jsonb as said) as body
+    where payment.transfer = new.transfer and said #>> '{verdict,kind}' = 'write_off'
+      and concat_ws('/', said ->> 'network', said ->> 'tx', said ->> 'index') = new.transfer
+  ) then
+    raise exception 'journal %: no person decided to write off %', new.id, new.transfer;
   end if;
   return null;
 end
@@ -3076,8 +3117,10 @@ CREATE OR REPLACE FUNCTION public.severe_mismatches_until(of_period date)
 RETURN (SELECT (count(*))::integer AS count FROM (open_mismatch m LEFT JOIN deposit d ON ((d.id = m.deposit_id))) WHERE ((m.severity = 'severe'::text) AND (COALESCE(d.deposited_at, m.opened_at) < ((severe_mismatches_until.of_period + '1 mon'::interval) AT TIME ZONE 'UTC'::text))))
 ;
 
+CREATE CONSTRAINT TRIGGER inbox_decided AFTER INSERT ON public.inbox NOT DEFERRABLE INITIALLY IMMEDIATE FOR EACH ROW WHEN ((new.source = 'person'::text)) EXECUTE FUNCTION check_decided();
 CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['manual'::text, 'opening'::text, 'reversal'::text]))) EXECUTE FUNCTION check_manual_journal();
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
+CREATE CONSTRAINT TRIGGER ledger_journal_write_off AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = 'write_off'::text)) EXECUTE FUNCTION check_write_off();
 CREATE TRIGGER address_book_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_book FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER address_end_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_end FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
@@ -3451,7 +3494,7 @@ comment on column amount_base of view accounting.valued_entries is 'In base unit
 comment on column amount_base of view accounting.withdrawals is 'What leaves the balance, in base units.';
 comment on column approved_by of view accounting.address_book is 'Second person, who approved it; empty if the settings required none.';
 comment on column approved_by of view accounting.decisions is 'The second person; empty if there is none.';
-comment on column approved_by of view accounting.manual_journals is 'The person who agreed; never the one who booked it.';
+comment on column approved_by of view accounting.manual_journals is 'The person who agreed; never the one who booked it. Empty if one person decided about a deposit alone.';
 comment on column approved_by of view accounting.mismatch_history is 'The second person; empty if none was required.';
 comment on column approved_by of view accounting.period_history is 'The second person; empty if there was none.';
 comment on column approved_by of view accounting.periods is 'The second person; empty if there was none.';
@@ -3631,7 +3674,7 @@ comment on column journal_id of view accounting.valued_entries is 'Journal that 
 comment on column journal_id of view accounting.withdrawals is 'The journal that books it; empty until it is proved.';
 comment on column journals of view accounting.periods is 'The number of journals in its books.';
 comment on column kind of view accounting.conversion is 'settlement or reversal.';
-comment on column kind of view accounting.decisions is 'What is decided: person, journal, reversal, close or reopen.';
+comment on column kind of view accounting.decisions is 'What is decided: person, journal, reversal, close, reopen, write_off or match.';
 comment on column kind of view accounting.entries is 'Kind of the journal.';
 comment on column kind of view accounting.journal is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual, opening or reversal.';
 comment on column kind of view accounting.late_items is 'Kind of the journal.';
@@ -3874,7 +3917,7 @@ comment on view accounting.fees is 'One row per journal that books a fee of the 
 comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
 comment on view accounting.late_items is 'Journals of a month that was closed when they were booked. They are in the books of a later month.';
-comment on view accounting.manual_journals is 'One row per journal that people booked by hand, per reversal of one, and per journal that a restore of the books wrote.';
+comment on view accounting.manual_journals is 'One row per journal that people booked by hand, per reversal of one, per journal that a decision about a deposit booked, and per journal that a restore of the books wrote.';
 comment on view accounting.mismatch_ageing is 'Open mismatches by age.';
 comment on view accounting.mismatch_history is 'The history of each mismatch: opened, worked on, cleared. Append-only.';
 comment on view accounting.mismatches is 'Every mismatch that was ever opened; its status says whether it is open.';

@@ -252,6 +252,26 @@ begin
 end
 $$;
 
+-- Among evidence, a decision of a person is stored with its signed decision, and one of the policy only matches.
+create function check_decided() returns trigger language plpgsql as $$
+declare
+  said constant jsonb := convert_from(new.body, 'UTF8');
+begin
+  if said ->> 'by' = 'policy' then
+    if said #>> '{verdict,kind}' = 'together' then
+      return null;
+    end if;
+  elsif pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage')
+    or exists (select from public.decision where uuid::text = new.source_key) then
+    return null;
+  end if;
+  raise exception 'inbox: a decision of % needs signatures', said ->> 'by' using errcode = 'insufficient_privilege';
+end
+$$;
+
+create constraint trigger inbox_decided after insert on inbox
+  for each row when (new.source = 'person') execute function check_decided();
+
 create view accounting.decisions as
   select d.id, d.kind,
     case
@@ -276,7 +296,7 @@ create view accounting.decisions as
 
 comment on view accounting.decisions is 'One row per decision that people signed or were to sign. "ledger verify" checks the signatures.';
 comment on column accounting.decisions.id is 'Number of the decision.';
-comment on column accounting.decisions.kind is 'What is decided: person, journal, reversal, close or reopen.';
+comment on column accounting.decisions.kind is 'What is decided: person, journal, reversal, close, reopen, write_off or match.';
 comment on column accounting.decisions.state is 'waiting for a second person, done, rejected, or outdated: what it rests on has changed since.';
 comment on column accounting.decisions.people is 'How many people must sign it.';
 comment on column accounting.decisions.requested_by is 'The person who requested it.';

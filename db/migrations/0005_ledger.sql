@@ -150,14 +150,16 @@ begin
 end
 $$;
 
--- Why people booked a journal, by whom, and who approved it: by hand, or with a restore of the books.
+-- Why people booked a journal, by whom, and who approved it: by hand, by a decision about a deposit, or with a restore of the
+-- books.
 create table manual_journal (
   journal_id bigint primary key references ledger_journal,
   -- Empty if it was booked without signatures, by the owner of the database.
   decision_id bigint references decision,
   reason text not null check (length(reason) between 1 and 1000),
   made_by text not null check (length(made_by) between 1 and 100),
-  approved_by text not null check (length(approved_by) between 1 and 100 and lower(approved_by) <> lower(made_by))
+  -- Empty if one person may decide alone, about a deposit and within a limit.
+  approved_by text check (length(approved_by) between 1 and 100 and lower(approved_by) <> lower(made_by))
 );
 
 create trigger manual_journal_append_only before update or delete or truncate on manual_journal

@@ -202,7 +202,7 @@ declare
   original constant public.ledger_journal := (select j from public.ledger_journal j where j.id = new.reverses);
 begin
   if coalesce(original.kind, new.kind) in ('manual', 'opening')
-    and not exists (select from public.manual_journal where journal_id = new.id)
+    and not exists (select from public.manual_journal where journal_id = new.id and approved_by is not null)
   then
     raise exception 'journal %: a journal by hand needs a reason and two people', new.id;
   end if;
@@ -248,3 +248,24 @@ create trigger opening_lot_with_journal after insert on opening_lot
 
 create trigger manual_journal_about after insert on manual_journal
   referencing new table as added for each statement execute function check_manual_reason();
+
+-- A write-off follows from a decision of a person, which the daemon cannot store.
+create function check_write_off() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select from public.chain_transfer payment
+      join public.evidence on evidence.inbox_id = payment.inbox_id
+      join public.evidence decided on decided.group_id = evidence.group_id
+      join public.inbox on inbox.id = decided.inbox_id and inbox.source = 'person'
+      cross join lateral (select convert_from(inbox.body, 'UTF8')::jsonb as said) as body
+    where payment.transfer = new.transfer and said #>> '{verdict,kind}' = 'write_off'
+      and concat_ws('/', said ->> 'network', said ->> 'tx', said ->> 'index') = new.transfer
+  ) then
+    raise exception 'journal %: no person decided to write off %', new.id, new.transfer;
+  end if;
+  return null;
+end
+$$;
+
+create constraint trigger ledger_journal_write_off after insert on ledger_journal
+  deferrable initially deferred for each row when (new.kind = 'write_off') execute function check_write_off();

@@ -86,13 +86,13 @@ create view accounting.manual_journals as
       where later.at > j.recorded_at
     ) as changed on j.kind = 'manual' and r.id is null;
 
-comment on view accounting.manual_journals is 'One row per journal that people booked by hand, per reversal of one, and per journal that a restore of the books wrote.';
+comment on view accounting.manual_journals is 'One row per journal that people booked by hand, per reversal of one, per journal that a decision about a deposit booked, and per journal that a restore of the books wrote.';
 comment on column accounting.manual_journals.journal_id is 'Number of the journal.';
 comment on column accounting.manual_journals.posting_key is 'Key of the booking: manual/ and its reference, or opening and its number. Unique, so that nothing is booked twice.';
 comment on column accounting.manual_journals.kind is 'manual, opening or reversal; of a restore, that of its journal.';
 comment on column accounting.manual_journals.reason is 'Why it was booked.';
 comment on column accounting.manual_journals.made_by is 'The person who booked it.';
-comment on column accounting.manual_journals.approved_by is 'The person who agreed; never the one who booked it.';
+comment on column accounting.manual_journals.approved_by is 'The person who agreed; never the one who booked it. Empty if one person decided about a deposit alone.';
 comment on column accounting.manual_journals.decision_id is 'The signed decision; empty if it was booked without signatures.';
 comment on column accounting.manual_journals.deposit_id is 'The deposit that it names; empty if there is none.';
 comment on column accounting.manual_journals.changed_at is 'When that deposit first changed afterwards: a journal from evidence, or a mismatch that opened or was cleared. Empty if it did not, or if the journal is reversed.';

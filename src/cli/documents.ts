@@ -83,6 +83,13 @@ export function journalDocument(journal: BookedJournal | JournalPreview, assets:
   }
 }
 
+/** The month of the books, and that of the event if it differs: the journal is then late. */
+export function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
+  const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
+  const late = books === happened ? '' : `, late: the event was in ${happened}`
+  return `in the books of ${books}${late}`
+}
+
 function bookedPart({ id, kind, recordedAt, reverses, reversedBy, byHand }: BookedJournal) {
   const { reason = null, by: madeBy = null, approvedBy = null } = byHand ?? {}
   return { id, kind, recordedAt, reverses, reversedBy, reason, madeBy, approvedBy }

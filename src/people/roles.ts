@@ -17,6 +17,8 @@ export const requesters = {
   reversal: 'accountant',
   close: 'accountant',
   reopen: 'accountant',
+  write_off: 'operator',
+  match: 'operator',
 } as const satisfies Record<string, PersonRole>
 
 export type DecisionKind = keyof typeof requesters

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { DecisionContent } from '../people/decision.ts'
+import type { DecisionContent, JsonValue } from '../people/decision.ts'
 import type { DecisionEvent, DecisionState, StoredDecision } from '../people/register.ts'
 import { inPieces } from './database.ts'
 import type { Tables } from './tables.ts'
@@ -31,7 +31,7 @@ export async function lockDecisions(tx: Transaction<Tables>): Promise<void> {
 
 export async function insertDecision(
   tx: Transaction<Tables>,
-  { decision, kind, people }: DecisionContent,
+  { decision, kind, people }: Pick<DecisionContent, 'decision' | 'kind' | 'people'>,
   text: string,
 ): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`
@@ -76,13 +76,25 @@ export async function listDecisions(
   return rows
 }
 
+const digestOfEvidence = sql`encode(sha256(convert_to(
+  string_agg(i.id || ' ' || encode(sha256(i.body), 'hex'), E'\\n' order by i.id), 'UTF8')), 'hex')`
+
 /** SHA-256 over all evidence of the group of this deposit; null if there is no such deposit. */
 export async function evidenceDigest(db: Kysely<Tables>, depositId: bigint): Promise<string | null> {
   const { rows } = await sql<{ digest: string | null }>`
-    select encode(sha256(convert_to(string_agg(i.id || ' ' || encode(sha256(i.body), 'hex'), E'\n' order by i.id), 'UTF8')), 'hex')
-      as digest
+    select ${digestOfEvidence} as digest
     from evidence e join inbox i on i.id = e.inbox_id
     where e.group_id = (select group_id from deposit where id = ${depositId})`.execute(db)
+  return rows[0]?.digest ?? null
+}
+
+/** SHA-256 over all evidence of the group with this chain transfer. */
+export async function evidenceOfTransfer(db: Kysely<Tables>, transfer: string): Promise<string | null> {
+  const { rows } = await sql<{ digest: string | null }>`
+    select ${digestOfEvidence} as digest from evidence e join inbox i on i.id = e.inbox_id
+    where e.group_id in (
+      select e2.group_id from chain_transfer c join evidence e2 on e2.inbox_id = c.inbox_id where c.transfer = ${transfer}
+    )`.execute(db)
   return rows[0]?.digest ?? null
 }
 
@@ -96,18 +108,65 @@ export type DecidedRow = {
   books: unknown
 }
 
-/** Journals by hand, and changes of months. */
+/** Of the journal `j` of a statement, as in the text that people sign. The key of a journal about a transfer names that. */
+const journalOfText = sql`jsonb_build_object('key', j.posting_key, 'period', j.period,
+  'event_at', to_char(j.event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 
+  'deposit', case when j.transfer is null then j.deposit_id::text end,
+  'transfers', (
+    select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset, 'amount', t.amount::text)
+      order by t.leg) from ledger_transfer t where t.journal_id = j.id))`
+
+/** Of the group of that inbox row, which this transaction has locked, with higher ids. */
+export async function journalsAfter(tx: Transaction<Tables>, id: bigint, inboxId: bigint): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`
+    select j.id from ledger_journal j
+    where j.id > ${id} and j.deposit_id in (
+      select id from deposit where group_id = (select group_id from evidence where inbox_id = ${inboxId})
+    ) order by j.id`.execute(tx)
+  return rows.map((row) => row.id)
+}
+
+export async function journalTexts(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<JsonValue[]> {
+  const { rows } = await sql<{ text: JsonValue }>`
+    select ${journalOfText} as text from ledger_journal j where j.id = any(${ids}::bigint[]) order by j.id`.execute(
+    tx,
+  )
+  return rows.map(({ text }) => text)
+}
+
+/** The journals that a decision about a deposit booked, by a person alone or by two. */
+export async function nameDeciders(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  {
+    decision,
+    by,
+    approvedBy,
+    reason,
+  }: { decision: bigint | null; by: string; approvedBy: string | null; reason: string },
+): Promise<void> {
+  await sql`
+    insert into manual_journal (journal_id, decision_id, reason, made_by, approved_by)
+    select id, ${decision}::bigint, ${reason}, ${by}, ${approvedBy} from unnest(${ids}::bigint[]) as id`.execute(
+    tx,
+  )
+}
+
+/** Journals that people decided, their decisions about deposits, and changes of months. */
 export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<DecidedRow[]> {
   yield* inPieces(
     tx,
     sql<DecidedRow>`
       select 'journal ' || j.id as what, m.decision_id as decision, m.made_by as by, m.approved_by as "approvedBy", m.reason,
-        jsonb_build_object('key', j.posting_key, 'period', j.period,
-          'event_at', to_char(j.event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-          'deposit', j.deposit_id::text, 'transfers', (
-            select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset, 'amount', t.amount::text)
-              order by t.leg) from ledger_transfer t where t.journal_id = j.id)) as books
+        ${journalOfText} as books
       from manual_journal m join ledger_journal j on j.id = m.journal_id
+      union all
+      select 'inbox row ' || i.id, d.id, said ->> 'by', said ->> 'approvedBy', said ->> 'reason',
+        jsonb_build_object('role', said ->> 'role', 'transfer', concat_ws('/', said ->> 'network', said ->> 'tx', said ->> 'index'),
+          'to', said ->> 'to', 'verdict', said -> 'verdict')
+      from inbox i cross join lateral (select convert_from(i.body, 'UTF8')::jsonb as said) as body
+        left join decision d on d.uuid::text = i.source_key
+      where i.source = 'person' and said ->> 'by' <> 'policy'
       union all
       select 'period event ' || id, decision_id, actor, approved_by, reason, jsonb_build_object(
         'period', to_char(period, 'YYYY-MM'), 'action', action, 'balance', sha256)

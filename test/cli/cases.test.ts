@@ -2,10 +2,10 @@ import { userInfo } from 'node:os'
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type Books, openBooks } from '../support/books.ts'
-import { runCommand } from '../support/command.ts'
 import { claim, payment, txId, webhook } from '../support/evidence.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { madeUpNetworks, settingsEnvironment } from '../support/judging-environment.ts'
+import { addPeople, runDecided } from '../support/people.ts'
 
 let books: Books
 let environment: Record<string, string>
@@ -18,6 +18,7 @@ const unsettled = { status: 'confirmed', settlement: { tx: null, amount: null, f
 beforeEach(async () => {
   books = await openBooks()
   onTestFinished(() => books[Symbol.asyncDispose]())
+  await addPeople(books.owner)
   await books.receive(webhook(unsettled), claim(unsettled), payment())
   await books.settle()
   await books.receive(payment({ tx: txId('one') }), payment({ tx: txId('two') }))
@@ -26,7 +27,8 @@ beforeEach(async () => {
   environment = settingsEnvironment(books.url, await temporaryFolder(), settingsText)
 })
 
-const depositd = (line: string) => runCommand(line, environment)
+/** Erin decides, and max approves. */
+const depositd = (line: string) => runDecided(line, environment)
 
 type Line = { id: string; status: string; assigned_to: string | null }
 
@@ -157,7 +159,7 @@ const wrongUses = [
   ['mismatches snooze 1 --until soon', '--until is "soon"'],
   ['mismatches list --older-than long', '--older-than is "long"'],
   ['mismatches write-off 1 --reason x', 'a write-off requires --account'],
-  ['deposits split 2 --transfer base/0x0/0 --reason x --approved-by b', 'deposit 2 has no service id'],
+  ['deposits split 2 --transfer base/0x0/0 --reason x', 'deposit 2 has no service id'],
 ] as const
 
 test.each([
@@ -165,7 +167,7 @@ test.each([
   ['mismatches show 99', 'mismatch 99 not found'],
   ['deposits match dep_9 --transfer base/0x0/0 --reason x', 'there is no deposit dep_9'],
   [
-    'deposits match dep_1 --transfer base/0x0/0 --reason x --approved-by b',
+    'deposits match dep_1 --transfer base/0x0/0 --reason x',
     'no chain transfer base/0x0/0 to a watched address is known; write it as network/transaction/index',
   ],
 ])('%s names something that is not found: status 3', async (line, message) => {
@@ -193,24 +195,24 @@ test('wrong use has status 2 and a line that says what is wrong, and does nothin
 })
 
 test('a write-off by two people is booked and told', async () => {
-  const { status, out } = await depositd(
-    'mismatches write-off 1 --account receivable --reason bankrupt --by erin --approved-by max',
-  )
+  const { status, out } = await depositd('mismatches write-off 1 --account receivable --reason bankrupt')
   expect({ status, out }).toEqual({
     status: 0,
-    out: `base/${txId('pay')}/0: written off to assets:receivable:service, by erin, approved by max\n`,
+    out: `base/${txId('pay')}/0: written off to assets:receivable:service, by erin, approved by max, decision 4\n`,
   })
   expect((await depositd('ledger balances')).out).toMatch(/assets:receivable:service +100\.000000/)
-  const withdrawn = await depositd(
-    'mismatches write-off 1 --withdraw --reason paid --by max --approved-by erin --json',
-  )
-  expect(JSON.parse(withdrawn.out)).toMatchObject({ verdict: { kind: 'write_off_withdrawn' }, by: 'max' })
+  const withdrawn = await depositd('mismatches write-off 1 --withdraw --reason paid --json')
+  expect(JSON.parse(withdrawn.out)).toMatchObject({
+    verdict: { kind: 'write_off_withdrawn' },
+    by: 'erin',
+    approved_by: 'max',
+  })
 })
 
 test('a transfer is matched to a deposit, and split from it', async () => {
-  const about = `dep_1 --transfer base/${txId('one')}/0 --by erin --approved-by max`
+  const about = `dep_1 --transfer base/${txId('one')}/0`
   expect((await depositd(`deposits match ${about} --reason theirs`)).out).toBe(
-    `base/${txId('one')}/0: matched with deposit dep_1, by erin, approved by max\n`,
+    `base/${txId('one')}/0: matched with deposit dep_1, by erin, approved by max, decision 4\n`,
   )
   expect((await depositd(`deposits split ${about} --reason mistaken`)).out).toContain(
     'split from deposit dep_1',

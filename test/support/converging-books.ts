@@ -90,7 +90,7 @@ async function empty(owner: Kysely<Tables>): Promise<void> {
 
 async function take(deps: ApplyDeps, owner: Kysely<Tables>, turn: Turn): Promise<void> {
   const { observations, minute, workers, crashAt, waitsAgain } = turn
-  await receive(deps.db, observations)
+  await receive(owner, observations)
   const now = () => at(minute)
   if (crashAt !== null) {
     const db = deps.db.withPlugin(crashAfter(crashAt))
@@ -139,7 +139,7 @@ function crashAfter(statements: number): KyselyPlugin {
   }
 }
 
-/** Stores observations as those who bring them do. */
+/** Stores observations as those who bring them do; a decision of a person takes more than the daemon may. */
 async function receive(db: Kysely<Tables>, observations: readonly Observation[]): Promise<void> {
   const chainTransfers = observations.filter(
     (one): one is ObservedChainTransfer => one.kind === 'chain_transfer',

@@ -3,7 +3,6 @@ import type { Address } from '../../src/core/asset.ts'
 import type { AccountId } from '../../src/core/chart.ts'
 import type { Observation } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { decideWriteOff } from '../../src/jobs/books/decide-money.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { bookByHand } from '../../src/store/ledger/journals.ts'
 import { keepValuation } from '../../src/store/ledger/prices.ts'
@@ -24,6 +23,7 @@ import {
 } from './evidence.ts'
 import { claimsOf, credited, forwarded, paymentOf } from './example-books.ts'
 import { people } from './manual-journals.ts'
+import { addPeople, decideTogether, decisionDeps } from './people.ts'
 import { givePrices } from './valued-books.ts'
 
 const day = 24 * 60
@@ -59,6 +59,7 @@ export async function openDemonstrationMonth(): Promise<Books> {
     await books.receive(...observations)
     await books.settle()
   }
+  await addPeople(books.owner)
   await writeOff(books, 'settlement_short', 20)
   await writeOff(books, 'settlement_missing', 21)
   await spend(books, 30_000_000n, 16)
@@ -124,15 +125,19 @@ function ofStore(observations: readonly Observation[]): Observation[] {
   })
 }
 
-async function writeOff({ db, deps }: Books, kind: string, onDay: number): Promise<void> {
+async function writeOff({ db, deps, owner }: Books, kind: string, onDay: number): Promise<void> {
   const { rows } = await sql<{ id: bigint }>`
     select m.id from open_mismatch m join deposit d on d.id = m.deposit_id
     where m.kind = ${kind} and d.service_id in ('dep_3', 'dep_9')`.execute(db)
-  await decideWriteOff(
-    { ...deps, now: () => at(onDay * day), secondPersonAbove: new Map() },
-    { mismatchId: rows[0]?.id ?? 0n, verdict: { kind: 'write_off', account: 'expenses:write_off' } },
-    { id: `of ${kind}`, ...people, reason: 'agreed with the service' },
-  )
+  const now = () => at(onDay * day)
+  const money = async () => ({ ...deps, now, secondPersonAbove: new Map() })
+  const change = {
+    mismatch: `${rows[0]?.id}`,
+    verdict: 'write_off',
+    account: 'expenses:write_off',
+    reason: 'agreed with the service',
+  }
+  await decideTogether({ ...decisionDeps(owner, [], money), now }, { kind: 'write_off', change })
 }
 
 /** Own USDC is sold for what it is worth, to the bank. */

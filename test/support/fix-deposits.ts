@@ -71,7 +71,7 @@ export const decisions: Record<DecidedKnob, (world: World, payment: StruckPaymen
       }
       return items.find((line) => line.transfer.includes(tx) && line.score === 100) ?? null
     })
-    await decide(world, `deposits match ${deposit} --transfer ${transfer} --reason agreed --approved-by ben`)
+    await decide(world, `deposits match ${deposit} --transfer ${transfer} --reason agreed --break-glass anna,ben`)
   },
 }
 
@@ -95,7 +95,7 @@ async function resolve(world: World, payment: StruckPayment, kind: string): Prom
 
 async function writeOff(world: World, payment: StruckPayment, kind: string): Promise<void> {
   const id = await mismatchOf(world, payment, kind)
-  await decide(world, `mismatches write-off ${id} --account receivable --reason owed --approved-by ben`)
+  await decide(world, `mismatches write-off ${id} --account receivable --reason owed --break-glass anna,ben`)
 }
 
 async function mismatchOf({ db }: World, { tx }: StruckPayment, kind: string): Promise<string> {

@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { WrittenJournal } from '../../src/jobs/books/book-by-hand.ts'
-import { type DecisionDeps, requestDecision } from '../../src/jobs/people/decide.ts'
+import { approveDecision, type DecisionDeps, requestDecision } from '../../src/jobs/people/decide.ts'
+import type { LoadMoneyDeps } from '../../src/jobs/people/money-procedures.ts'
 import { addFirstPerson, createProcedures } from '../../src/jobs/people/procedures.ts'
 import { makeSigningKey } from '../../src/ledger/checkpoint.ts'
 import { type JsonValue, type Signer, signerOf } from '../../src/people/decision.ts'
-import type { PersonRole } from '../../src/people/roles.ts'
+import type { DecisionKind, PersonRole } from '../../src/people/roles.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Ran, runCommand } from './command.ts'
 import { written } from './manual-journals.ts'
@@ -24,13 +25,21 @@ export const signingKeys = {
   max: { SIGNING_KEY: keys.max.text, ADMINISTRATOR_KEY: signers.erin.key },
 }
 
-export function decisionDeps(db: Kysely<Tables>, accountPatterns: readonly string[] = []): DecisionDeps {
+function noMoney(): never {
+  throw new Error('this test decides about no money')
+}
+
+export function decisionDeps(
+  db: Kysely<Tables>,
+  accountPatterns: readonly string[] = [],
+  money: LoadMoneyDeps = noMoney,
+): DecisionDeps {
   const pinned = signers.erin.key
   return {
     db,
     pinned,
     now,
-    procedures: createProcedures({ books: () => ({ accountPatterns, guards: [] }), pinned, now }),
+    procedures: createProcedures({ books: () => ({ accountPatterns, guards: [] }), money, pinned, now }),
   }
 }
 
@@ -55,9 +64,22 @@ export async function runDecided(
   environment: Record<string, string>,
 ): Promise<Ran> {
   const requested = await runCommand(line, { ...environment, ...signingKeys.erin })
-  const [, id] = /^decision (\d+) is requested by erin/.exec(requested.out) ?? []
-  if (id === undefined) return requested
-  return runCommand(`decisions approve ${id}`, { ...environment, ...signingKeys.max })
+  const [, id, json] =
+    /^(?:decision (\d+) is requested|\{\n {2}"decision": "(\d+)",\n {2}"state": "waiting")/.exec(
+      requested.out,
+    ) ?? []
+  if (id === undefined && json === undefined) return requested
+  const approve = json === undefined ? `decisions approve ${id}` : `decisions approve ${json} --json`
+  return runCommand(approve, { ...environment, ...signingKeys.max })
+}
+
+/** Erin requests, and max approves. @returns what was done */
+export async function decideTogether(
+  deps: DecisionDeps,
+  request: { kind: DecisionKind; change: JsonValue },
+): Promise<unknown> {
+  const { id, content, result } = await requestDecision(deps, request, signers.erin)
+  return content.people === 1 ? result : (await approveDecision(deps, id, signers.max)).result
 }
 
 /** Of the journal of `written`. */

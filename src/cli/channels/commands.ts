@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { Owner } from '../../core/evidence.ts'
 import { listed } from '../lists.ts'
-import { decisionCommand } from '../mismatches/commands.ts'
-import { type Act, actorCommand, ofService, timeOption } from '../options.ts'
+import { type Act, actorCommand, ofService, reasoned, timeOption } from '../options.ts'
 
 const createChannel = 'create a channel at the service and watch its addresses'
 const createWallet = 'create a StableWallet at the service and watch its addresses'
@@ -50,5 +49,10 @@ function describeBook(group: Command, act: Act, kind: Owner['kind']): void {
 
 function approvable(group: Command, words: string, description: string): Command {
   const command = actorCommand(group, words, description)
+  return command.option('--approved-by <name>', 'the second person, if the settings require one')
+}
+
+function decisionCommand(group: Command, words: string, description: string): Command {
+  const command = reasoned(actorCommand(group, words, description))
   return command.option('--approved-by <name>', 'the second person, if the settings require one')
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { depositStates } from '../../core/judging/reconcile.ts'
 import { listed } from '../lists.ts'
-import { decisionCommand } from '../mismatches/commands.ts'
-import { type Act, choice, ofService, subcommand, timeOption } from '../options.ts'
+import { type Act, choice, ofService, reasoned, subcommand, timeOption } from '../options.ts'
+import { signedCommand } from '../people/commands.ts'
 
 export function describeDeposits(program: Command, act: Act): void {
   const deposits = program
@@ -35,7 +35,7 @@ function describeMatches(deposits: Command, act: Act): void {
   ] as const
   const role = 'the role of a transfer that is both a payment and a delivery'
   for (const [name, kind, description] of decisions)
-    decisionCommand(deposits, `${name} <deposit>`, description)
+    reasoned(signedCommand(deposits, `${name} <deposit>`, description))
       .requiredOption('--transfer <reference>', 'the chain transfer: network/transaction/index')
       .addOption(choice('--role <role>', role, ['deposit', 'recipient']))
       .setOptionValue('kind', kind)

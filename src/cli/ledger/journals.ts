@@ -1,13 +1,10 @@
 import { type JournalFile, parseJournalFile } from '../../config/journal-file.ts'
 import type { Fault } from '../../core/errors.ts'
-import { addJournal, checkJournal, type JournalPreview } from '../../jobs/books/book-by-hand.ts'
-import { checkReversal, reverseJournal } from '../../jobs/books/reverse-by-hand.ts'
-import type { DecisionResult } from '../../jobs/people/decide.ts'
-import { decidedJournals } from '../../jobs/people/procedures.ts'
+import { checkJournal, type JournalPreview } from '../../jobs/books/book-by-hand.ts'
+import { checkReversal } from '../../jobs/books/reverse-by-hand.ts'
 import type { JsonValue } from '../../people/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
-import type { Database } from '../../store/database.ts'
 import {
   type BookedJournal,
   type ByHand,
@@ -16,14 +13,13 @@ import {
   listJournals,
   readJournal,
 } from '../../store/ledger/journals.ts'
-import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
-import { journalDocument } from '../documents.ts'
+import { journalDocument, placeOf } from '../documents.ts'
 import { readTextFile } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { notFound, textOf, wrongUse } from '../options.ts'
-import { requestAs, unsignedNames, waitingText } from '../people/signing.ts'
+import { decideCommand } from '../people/decide.ts'
 import { print, printable, type TableColumn, table } from '../print.ts'
 import { monthOption } from './moments.ts'
 
@@ -41,10 +37,8 @@ export async function addJournalCommand(
     return withDatabase(context, async (db) =>
       printDryRun(context, await checkJournal({ db, ...books }, written), await readAssetNames(db)),
     )
-  if (breakGlass !== undefined)
-    return unsigned(context, breakGlass, (db, people) => addJournal({ db, ...books }, written, people))
   const change = { ...written, date: written.date.toISOString() } as unknown as JsonValue
-  await printRequest(context, await requestAs(context, { kind: 'journal', change }))
+  await decideCommand(context, { kind: 'journal', change }, breakGlass)
 }
 
 export async function reverseJournalCommand(
@@ -58,50 +52,12 @@ export async function reverseJournalCommand(
     return withDatabase(context, async (db) =>
       printDryRun(context, await checkReversal(db, id, why), await readAssetNames(db)),
     )
-  if (breakGlass !== undefined)
-    return unsigned(context, breakGlass, (db, people) => reverseJournal(db, id, { ...people, ...why }))
   const change = { journal: id.toString(), ...why }
-  await printRequest(context, await requestAs(context, { kind: 'reversal', change }))
-}
-
-async function printRequest(context: Context, request: DecisionResult & { by: string }): Promise<void> {
-  const assets = await withDatabase(context, readAssetNames)
-  const [journal] = decidedJournals(request.content.grounds)
-  if (journal === undefined) return
-  const document = journalDocument(journal, assets)
-  const text = `${waitingText(request)}${placeOf(journal)}\n${table(document.transfers, transferColumns)}`
-  print(context, { decision: request.id, state: 'waiting', journal: document }, printable(text))
-}
-
-/** Of a decision that was carried out. */
-export async function journalText(context: Context, journal: BookedJournal): Promise<string> {
-  const { transfers } = journalDocument(journal, await withDatabase(context, readAssetNames))
-  return `${placeOf(journal)}\n${table(transfers, transferColumns)}`
-}
-
-async function unsigned(
-  context: Context,
-  names: string,
-  book: (db: Database<Tables>, people: Omit<ByHand, 'reason'>) => Promise<BookedJournal>,
-): Promise<void> {
-  const { by, approvedBy } = unsignedNames(names)
-  if (approvedBy === null) throw wrongUse('this takes two people', 'name both: --break-glass erin,max')
-  await withDatabase(context, async (db) => {
-    const journal = await book(db, { by, approvedBy })
-    const line = `booked as journal ${journal.id}, by ${by}, approved by ${approvedBy}, not signed\n${placeOf(journal)}`
-    printJournal(context, { line, journal, assets: await readAssetNames(db) })
-  })
+  await decideCommand(context, { kind: 'reversal', change }, breakGlass)
 }
 
 function printDryRun(context: Context, journal: JournalPreview, assets: AssetNames): void {
   printJournal(context, { line: `valid, not booked: ${journal.key}, ${placeOf(journal)}`, journal, assets })
-}
-
-/** The month of the books, and that of the event if it differs: the journal is then late. */
-export function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
-  const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
-  const late = books === happened ? '' : `, late: the event was in ${happened}`
-  return `in the books of ${books}${late}`
 }
 
 export async function showJournalCommand(context: Context, word: string): Promise<void> {

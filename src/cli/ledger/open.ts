@@ -21,11 +21,10 @@ import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { actorOf, actorText, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, longQueryMs, withDatabase } from '../context.ts'
-import { journalDocument } from '../documents.ts'
+import { journalDocument, placeOf } from '../documents.ts'
 import { readTextFile } from '../files.ts'
 import { textOf, wrongUse } from '../options.ts'
 import { type News, print, printable, reportProgress, type TableColumn, table } from '../print.ts'
-import { placeOf } from './journals.ts'
 
 type OpenOptions = {
   by?: string

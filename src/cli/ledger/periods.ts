@@ -1,4 +1,4 @@
-import { changePeriod, type PeriodChangeResult } from '../../jobs/books/close-period.ts'
+import type { PeriodChangeResult } from '../../jobs/books/close-period.ts'
 import type { PeriodDecision } from '../../jobs/people/procedures.ts'
 import { type Period, parsePeriod } from '../../ledger/period.ts'
 import { namesOf, periodColumns } from '../../presentation/ledger.ts'
@@ -9,11 +9,11 @@ import {
   type PeriodHistoryLine,
   type PeriodLine,
 } from '../../store/ledger/periods.ts'
-import { type Context, longQueryMs, withDatabase } from '../context.ts'
+import { type Context, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { textOf, wrongUse } from '../options.ts'
-import { requestAs, unsignedNames, waitingText } from '../people/signing.ts'
-import { print, printable, type TableColumn } from '../print.ts'
+import { decideCommand } from '../people/decide.ts'
+import type { TableColumn } from '../print.ts'
 
 type PeriodOptions = { breakGlass?: string; reason?: string }
 
@@ -44,38 +44,8 @@ async function changeMonth(
     period: periodOf(month),
     reason: reason === undefined ? null : textOf('--reason', reason),
   }
-  if (breakGlass !== undefined) return unsigned(context, change, breakGlass)
   const kind = request.action === 'reopened' ? 'reopen' : 'close'
-  const decided = await requestAs(context, { kind, change })
-  const result = decided.result as PeriodChangeResult | null
-  if (result !== null) return printChange(context, { change, result, who: `by ${decided.by}` })
-  print(
-    context,
-    { decision: decided.id, state: 'waiting', books: decided.content.grounds.books },
-    waitingText(decided),
-  )
-}
-
-async function unsigned(context: Context, change: PeriodDecision, names: string): Promise<void> {
-  const { by, approvedBy } = unsignedNames(names)
-  if (approvedBy?.toLowerCase() === by.toLowerCase())
-    throw wrongUse(`${approvedBy} cannot approve their own change`, 'give another person')
-  const needsSecond = change.forced || change.action === 'reopened'
-  if (needsSecond && approvedBy === null)
-    throw wrongUse('this takes two people', 'name both: --break-glass erin,max')
-  const result = await withDatabase(
-    context,
-    (db) => changePeriod(db, { ...change, by, approvedBy }),
-    longQueryMs,
-  )
-  printChange(context, { change, result, who: `by ${by}, not signed` })
-}
-
-type PrintedChange = { change: PeriodDecision; result: PeriodChangeResult; who: string }
-
-function printChange(context: Context, { change, result, who }: PrintedChange): void {
-  const { period, action } = change
-  print(context, { period, action, ...result }, printable(textOfChange(change, result, `, ${who}`)))
+  await decideCommand(context, { kind, change }, breakGlass)
 }
 
 /** @throws Fault `usage_bad` */
@@ -85,24 +55,20 @@ function periodOf(text: string): Period {
   throw wrongUse(`${JSON.stringify(text)} is not a month`, 'use the form 2026-01')
 }
 
-const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const
+export const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const
 
-export function textOfChange(
-  { period, action }: PeriodDecision,
-  result: PeriodChangeResult,
-  who = '',
-): string {
+/** Each ends its line. */
+export function linesOfChange(action: PeriodChange['action'], result: PeriodChangeResult): string {
   const { severeOpen, sha256, lines, severeElsewhere, revaluation } = result
-  return [
-    `${period} is ${actionTexts[action]}${who}`,
+  const shown = [
     ...(sha256 === null ? [] : [`trial balance of ${lines} lines, SHA-256 ${sha256}`]),
     ...(revaluation === null
       ? []
       : [`unrealised gains at its end: ${revaluation.gain} ${revaluation.currency}`]),
     ...(severeOpen === 0 ? [] : [`open severe mismatches up to the end of the month: ${severeOpen}`]),
     ...(action === 'reopened' || severeElsewhere.length === 0 ? [] : [warningOf(severeElsewhere)]),
-    '',
-  ].join('\n')
+  ]
+  return shown.map((line) => `${line}\n`).join('')
 }
 
 function warningOf(severe: PeriodChangeResult['severeElsewhere']): string {

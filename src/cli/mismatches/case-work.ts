@@ -1,22 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { accounts } from '../../core/chart.ts'
-import { type DecisionOutcome, type TransferDecision, transferRef } from '../../core/evidence.ts'
-import {
-  type DecideDeps,
-  type DecisionAttribution,
-  decideMatch,
-  decideWriteOff,
-} from '../../jobs/books/decide-money.ts'
+import type { TransferDecision } from '../../core/evidence.ts'
+import type { MatchChange, WriteOffChange } from '../../jobs/books/decide-money.ts'
 import { inTransaction } from '../../store/database.ts'
 import { type CaseAction, workOnCases } from '../../store/mismatches/cases.ts'
 import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
-import { type Actor, actorOf, actorText, mismatchIds, nameOf } from '../actor.ts'
-import { attachedSettings, type Context, withDatabase } from '../context.ts'
+import { actorOf, actorText, mismatchIds, nameOf } from '../actor.ts'
+import { type Context, withDatabase } from '../context.ts'
 import { checkFilters } from '../filters.ts'
 import { wholeOf } from '../lists.ts'
 import { badValue, textOf, timeOf, wrongUse } from '../options.ts'
-import { print, printable } from '../print.ts'
-import { withRules } from '../rules.ts'
+import { decideCommand } from '../people/decide.ts'
 import { printMismatches } from './mismatches.ts'
 
 type CaseOptions = { by?: string }
@@ -82,16 +75,20 @@ function comingTime(text: string): Date | null {
   throw badValue('--until', text, 'give a future time, how long from now, like 24h or 3d, or "now"')
 }
 
-type DecisionOptions = { reason: string; by?: string; approvedBy?: string }
+type DecisionOptions = { reason: string; breakGlass?: string }
 
 export async function writeOffCommand(
   context: Context,
   word: string,
-  options: DecisionOptions & WriteOffOptions,
+  { reason, breakGlass, ...options }: DecisionOptions & WriteOffOptions,
 ): Promise<void> {
   const [mismatchId = 0n] = mismatchIds([word])
-  const verdict = verdictOf(options)
-  await decide(context, options, (deps, decision) => decideWriteOff(deps, { mismatchId, verdict }, decision))
+  const change: WriteOffChange = {
+    mismatch: mismatchId.toString(),
+    ...verdictOf(options),
+    reason: textOf('--reason', reason),
+  }
+  await decideCommand(context, { kind: 'write_off', change }, breakGlass)
 }
 
 type MatchOptions = DecisionOptions & {
@@ -103,52 +100,25 @@ type MatchOptions = DecisionOptions & {
 export async function matchCommand(
   context: Context,
   deposit: string,
-  { kind, transfer, role, ...options }: MatchOptions,
+  { kind, transfer, role, reason, breakGlass }: MatchOptions,
 ): Promise<void> {
-  const about = { deposit, transfer, kind, role: role ?? null }
-  await decide(context, options, (deps, decision) => decideMatch(deps, about, decision))
-}
-
-async function decide(
-  context: Context,
-  { reason, by, approvedBy }: DecisionOptions,
-  work: (deps: DecideDeps, decision: DecisionAttribution) => Promise<TransferDecision>,
-): Promise<void> {
-  const actor = actorOf(by)
-  const decision: DecisionAttribution = {
-    id: randomUUID(),
-    by: actor.name,
-    approvedBy: approvedBy === undefined ? null : nameOf('--approved-by', approvedBy),
+  const change: MatchChange = {
+    deposit,
+    transfer,
+    role: role ?? null,
+    verdict: kind,
     reason: textOf('--reason', reason),
   }
-  const { secondPersonAbove } = attachedSettings(context)
-  const transferDecision = await withRules(context, (deps) => work({ ...deps, secondPersonAbove }, decision))
-  print(context, transferDecision, printable(lineOf(transferDecision, actor)))
+  await decideCommand(context, { kind: 'match', change }, breakGlass)
 }
 
 const accountOf = { expenses: accounts.writeOff, receivable: accounts.receivable, owner: 'owner' } as const
 
 type WriteOffOptions = { account?: keyof typeof accountOf; withdraw?: boolean }
 
-function verdictOf({ account, withdraw }: WriteOffOptions) {
-  if (withdraw === true) return { kind: 'write_off_withdrawn' } as const
-  if (account !== undefined) return { kind: 'write_off', account: accountOf[account] } as const
+function verdictOf({ account, withdraw }: WriteOffOptions): Pick<WriteOffChange, 'verdict' | 'account'> {
+  if (withdraw === true) return { verdict: 'write_off_withdrawn', account: null }
+  if (account !== undefined) return { verdict: 'write_off', account: accountOf[account] }
   const fix = 'use one of --account expenses, --account receivable, --account owner and --withdraw'
   throw wrongUse('a write-off requires --account or --withdraw', fix)
-}
-
-const said: Record<DecisionOutcome['kind'], string> = {
-  write_off: 'written off',
-  write_off_withdrawn: 'no longer written off',
-  together: 'matched with',
-  apart: 'split from',
-}
-
-function lineOf(transferDecision: TransferDecision, actor: Actor): string {
-  const { verdict, approvedBy } = transferDecision
-  const where =
-    'account' in verdict ? ` to ${verdict.account === 'owner' ? 'the owner' : verdict.account}` : ''
-  const whose = 'serviceId' in verdict ? ` deposit ${verdict.serviceId}` : ''
-  const second = approvedBy === null ? '' : `, approved by ${approvedBy}`
-  return `${transferRef(transferDecision)}: ${said[verdict.kind]}${where}${whose}, ${actorText(actor)}${second}\n`
 }

@@ -3,6 +3,7 @@ import { mismatchKinds } from '../../core/mismatch.ts'
 import { severities } from '../../core/mismatches/kind-entry.ts'
 import { listed } from '../lists.ts'
 import { type Act, actorCommand, choice, ofService, reasoned, spanOption, subcommand } from '../options.ts'
+import { signedCommand } from '../people/commands.ts'
 
 export function describeMismatches(program: Command, act: Act): void {
   const mismatches = program.command('mismatches').description('mismatches, and the work on them')
@@ -26,7 +27,7 @@ export function describeMismatches(program: Command, act: Act): void {
   const account =
     'where the amount goes: an expense, a receivable from the service, or less owed to the owner'
   const writeOff = 'stop expecting a delivery, or the rest of a short one, and resolve its mismatch'
-  decisionCommand(mismatches, 'write-off <id>', writeOff)
+  reasoned(signedCommand(mismatches, 'write-off <id>', writeOff))
     .addOption(
       choice('--account <which>', account, ['expenses', 'receivable', 'owner']).conflicts('withdraw'),
     )
@@ -61,9 +62,4 @@ function describeCaseWork(mismatches: Command, act: Act): void {
   reasoned(actorCommand(mismatches, 'reopen <id...>', 'reopen resolved mismatches'))
     .setOptionValue('action', 'reopened')
     .action(act(async () => (await import('./case-work.ts')).endCommand))
-}
-
-export function decisionCommand(group: Command, words: string, description: string): Command {
-  const command = reasoned(actorCommand(group, words, description))
-  return command.option('--approved-by <name>', 'the second person, if the settings require one')
 }

@@ -1,16 +1,11 @@
-import type { PeriodChangeResult } from '../../jobs/books/close-period.ts'
-import { approveDecision, type DecisionResult, rejectDecision } from '../../jobs/people/decide.ts'
-import type { PeriodDecision } from '../../jobs/people/procedures.ts'
+import { approveDecision, rejectDecision } from '../../jobs/people/decide.ts'
 import type { DecisionState } from '../../people/register.ts'
-import type { DecisionKind } from '../../people/roles.ts'
 import { type DecisionLine, listDecisions, readDecisions } from '../../store/decisions.ts'
-import type { BookedJournal } from '../../store/ledger/journals.ts'
 import { type Context, withDatabase } from '../context.ts'
-import { journalText } from '../ledger/journals.ts'
-import { textOfChange } from '../ledger/periods.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { notFound, textOf } from '../options.ts'
 import { print, printable, type TableColumn } from '../print.ts'
+import { printDone } from './decide.ts'
 import { ownSigner, withDecisions } from './signing.ts'
 
 const paging: ListKeyset<DecisionLine> = { list: 'decisions', keyOf: ({ id }) => [id.toString()] }
@@ -58,30 +53,7 @@ export async function approveCommand(context: Context, word: string): Promise<vo
   const id = decisionId(word)
   const signer = ownSigner(context)
   const decided = await withDecisions(context, (deps) => approveDecision(deps, id, signer))
-  const { content, result } = decided
-  const outcome = context.json ? '' : await outcomes[content.kind](context, decided)
-  const document = { decision: id, kind: content.kind, state: 'done', result }
-  print(context, document, printable(`decision ${id} is approved by ${signer.person}: ${outcome}\n`))
-}
-
-type OutcomeText = (context: Context, decided: DecisionResult) => Promise<string> | string
-
-const outcomes: Record<DecisionKind, OutcomeText> = {
-  person: () => 'done',
-  journal: async (context, { result }) => {
-    const journal = result as BookedJournal
-    return `booked as journal ${journal.id}\n${await journalText(context, journal)}`.trimEnd()
-  },
-  reversal: async (context, { result }) => {
-    const journal = result as BookedJournal
-    return `journal ${journal.reverses} is reversed by journal ${journal.id}\n${await journalText(context, journal)}`.trimEnd()
-  },
-  close: periodText,
-  reopen: periodText,
-}
-
-function periodText(_context: Context, { content, result }: DecisionResult): string {
-  return textOfChange(content.change as PeriodDecision, result as PeriodChangeResult).trimEnd()
+  await printDone(context, decided.content, decided)
 }
 
 export async function rejectCommand(

@@ -1,9 +1,10 @@
+import type { Kysely } from 'kysely'
 import { readFrom } from '../../config/environment.ts'
 import { readPeople } from '../../config/environment-settings.ts'
-import { type DecisionDeps, type DecisionResult, requestDecision } from '../../jobs/people/decide.ts'
+import type { MoneyDeps } from '../../jobs/books/decide-money.ts'
+import type { DecisionDeps } from '../../jobs/people/decide.ts'
 import { createProcedures } from '../../jobs/people/procedures.ts'
-import { type JsonValue, type Signer, signerOf } from '../../people/decision.ts'
-import type { DecisionKind } from '../../people/roles.ts'
+import { type Signer, signerOf } from '../../people/decision.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
@@ -16,6 +17,7 @@ import {
   withDatabase,
 } from '../context.ts'
 import { wrongUse } from '../options.ts'
+import { applyDeps } from '../rules.ts'
 
 /** The key of the person at this command line, from SIGNING_KEY. */
 export function ownSigner(context: Context): Signer {
@@ -46,8 +48,13 @@ export function withDecisions<Result>(
     const { accounts } = attachedSettings(context)
     return { accountPatterns: accounts.known, guards: accounts.guards }
   }
-  const procedures = createProcedures({ books, pinned, now })
+  const procedures = createProcedures({ books, money: (db) => moneyDeps(context, db), pinned, now })
   return withDatabase(asDecider(context), (db) => work({ db, procedures, pinned, now }), longQueryMs)
+}
+
+async function moneyDeps(context: Context, db: Kysely<Tables>): Promise<MoneyDeps> {
+  const settings = attachedSettings(context)
+  return { ...(await applyDeps(settings, db)), secondPersonAbove: settings.secondPersonAbove }
 }
 
 function asDecider(context: Context): Context {
@@ -58,15 +65,6 @@ function asDecider(context: Context): Context {
     ...context,
     environment: { ...environment, DATABASE_URL: databaseUrl, DATABASE_URL_FILE: undefined },
   }
-}
-
-export async function requestAs(
-  context: Context,
-  request: { kind: DecisionKind; change: JsonValue },
-): Promise<DecisionResult & { by: string }> {
-  const signer = ownSigner(context)
-  const decided = await withDecisions(context, (deps) => requestDecision(deps, request, signer))
-  return { ...decided, by: signer.person }
 }
 
 /** Names that no signature proves: for the owner of the database, if keys are lost. */
@@ -80,9 +78,4 @@ export function unsignedNames(text: string): UnsignedNames {
     by: nameOf('--break-glass', by),
     approvedBy: second === undefined ? null : nameOf('--break-glass', second),
   }
-}
-
-/** The line of a decision that waits, for text output. */
-export function waitingText({ id, by }: { id: bigint; by: string }): string {
-  return `decision ${id} is requested by ${by}; a second person signs it with\nbin/depositd decisions approve ${id}\n`
 }

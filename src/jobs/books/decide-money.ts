@@ -5,10 +5,12 @@ import {
   type ServiceId,
   type TransferDecision,
   transferRef,
+  type writeOffAccounts,
 } from '../../core/evidence.ts'
-import { checkSecondPerson, type SecondPersonLimits } from '../../core/second-person.ts'
+import type { SecondPersonLimits } from '../../core/second-person.ts'
 import { recordDecisions } from '../../store/books/proposals.ts'
-import { inTransaction } from '../../store/database.ts'
+import { newestJournal } from '../../store/books/restore.ts'
+import { journalsAfter } from '../../store/decisions.ts'
 import {
   appendEvents,
   type CaseEvent,
@@ -22,74 +24,100 @@ import {
   workOnCases,
 } from '../../store/mismatches/cases.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type ApplyDeps, applyPending } from './apply.ts'
+import { type ApplyDeps, applyWithin } from './apply.ts'
 import { decisionOn } from './propose-matches.ts'
-
-export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'>
-
-export type DecideDeps = ApplyDeps & { secondPersonAbove: SecondPersonLimits }
 
 type WriteOffVerdict = Extract<DecisionOutcome, { kind: 'write_off' | 'write_off_withdrawn' }>
 
-/**
- * Writes off the in-transit amount, or what a delivery lacks, or withdraws the write-off. The decision is stored as evidence and applied at once.
- * @throws Fault `usage_bad` if there is nothing to decide, or a second person is missing
- */
-export async function decideWriteOff(
-  deps: DecideDeps,
-  { mismatchId, verdict }: { mismatchId: bigint; verdict: WriteOffVerdict },
-  decision: DecisionAttribution,
-): Promise<TransferDecision> {
-  const transferDecision = await inTransaction(deps.db, async (tx) => {
-    const [one] = await lockCases(tx, [mismatchId])
-    const deposit = await lockDeposit(tx, `${one?.depositId ?? ''}`)
-    const payment = await payingTransfer(tx, deposit)
-    if (one === undefined || deposit === undefined || payment === undefined)
-      throw refused(`mismatch ${mismatchId} has no payment seen on a chain`)
-    refuseIdle(deposit, verdict)
-    const made = await record(tx, { stake: payment, verdict }, { ...decision, ...deps })
-    await appendEvents(tx, [eventOf(made, mismatchId)])
-    const isHeld = one.clearedAt === null
-    const act = verdict.kind === 'write_off' ? 'resolved' : 'reopened'
-    if (isHeld && (one.resolvedAt === null) === (act === 'resolved'))
-      await workOnCases(tx, [mismatchId], { action: act, text: made.reason, actor: made.by })
-    return made
-  })
-  return apply(deps, transferDecision)
+/** Of a person, by a signed decision with that uuid. */
+export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'>
+
+export type MoneyDeps = Omit<ApplyDeps, 'db'> & { secondPersonAbove: SecondPersonLimits }
+
+/** Writes off the in-transit amount, or what a delivery lacks, or withdraws the write-off. */
+export type WriteOffChange = {
+  /** Its number. */
+  mismatch: string
+  verdict: 'write_off' | 'write_off_withdrawn'
+  /** Null unless it is written off. */
+  account: (typeof writeOffAccounts)[number] | null
+  reason: string
 }
 
-/**
- * The decision is stored as evidence and applied at once.
- * @param about `deposit` is our number or the service's id; `transfer` is `network/transaction/index`
- * @throws Fault `not_found` if the deposit or the transfer does not exist, `usage_bad` if a second person is missing
- */
-export async function decideMatch(
-  deps: DecideDeps,
-  about: {
-    deposit: string
-    transfer: string
-    role: TransferDecision['role'] | null
-    kind: 'together' | 'apart'
-  },
-  decision: DecisionAttribution,
-): Promise<TransferDecision> {
-  const transferDecision = await inTransaction(deps.db, async (tx) => {
-    const deposit = await lockDeposit(tx, about.deposit)
-    if (deposit === undefined)
-      throw notFound(`there is no deposit ${about.deposit}`, 'use a number from "bin/depositd deposits list"')
-    if (deposit.serviceId === null)
-      throw refused(`deposit ${deposit.id} has no service id: it consists of a chain transfer only`)
-    const stake = onlyTransfer(await findTransfers(tx, about.transfer), about)
-    const verdict = { kind: about.kind, serviceId: deposit.serviceId as ServiceId }
-    const made = await record(tx, { stake, verdict }, { ...decision, ...deps })
-    const cases = await casesAbout(tx, deposit, about.transfer)
-    await appendEvents(
-      tx,
-      cases.map((id) => eventOf(made, id)),
-    )
-    return made
-  })
-  return apply(deps, transferDecision)
+export type MatchChange = {
+  /** Our number, or the service's id. */
+  deposit: string
+  /** `network/transaction/index`. */
+  transfer: string
+  role: TransferDecision['role'] | null
+  verdict: 'together' | 'apart'
+  reason: string
+}
+
+/** What a decision about money is about, found and locked. */
+export type MoneySubject = {
+  stake: StakedTransfer
+  verdict: DecisionOutcome
+  /** Mismatches whose history names the decision. */
+  cases: readonly bigint[]
+  /** Ends or returns with it; null if there is none. */
+  resolves: bigint | null
+}
+
+/** @throws Fault `usage_bad` if there is nothing to write off, `not_found` if there is no such mismatch */
+export async function findWriteOff(
+  tx: Transaction<Tables>,
+  { mismatch, verdict: kind, account }: WriteOffChange,
+): Promise<MoneySubject> {
+  const mismatchId = BigInt(mismatch)
+  const verdict: WriteOffVerdict =
+    kind === 'write_off' ? { kind, account: account ?? 'expenses:write_off' } : { kind }
+  const [one] = await lockCases(tx, [mismatchId])
+  const deposit = await lockDeposit(tx, `${one?.depositId ?? ''}`)
+  const payment = await payingTransfer(tx, deposit)
+  if (one === undefined || deposit === undefined || payment === undefined)
+    throw refused(`mismatch ${mismatchId} has no payment seen on a chain`)
+  refuseIdle(deposit, verdict)
+  const isHeld = one.clearedAt === null && (one.resolvedAt === null) === (kind === 'write_off')
+  return { stake: payment, verdict, cases: [mismatchId], resolves: isHeld ? mismatchId : null }
+}
+
+/** @throws Fault `not_found` if the deposit or the transfer does not exist */
+export async function findMatch(
+  tx: Transaction<Tables>,
+  { deposit: reference, transfer, role, verdict: kind }: MatchChange,
+): Promise<MoneySubject> {
+  const deposit = await lockDeposit(tx, reference)
+  if (deposit === undefined)
+    throw notFound(`there is no deposit ${reference}`, 'use a number from "bin/depositd deposits list"')
+  if (deposit.serviceId === null)
+    throw refused(`deposit ${deposit.id} has no service id: it consists of a chain transfer only`)
+  const stake = onlyTransfer(await findTransfers(tx, transfer), { transfer, role })
+  const verdict = { kind, serviceId: deposit.serviceId as ServiceId }
+  return { stake, verdict, cases: await casesAbout(tx, deposit, transfer), resolves: null }
+}
+
+/** The decision is stored as evidence, and applied in the same transaction. @returns the numbers of the journals that it booked */
+export async function recordMoney(
+  tx: Transaction<Tables>,
+  { stake, verdict, cases, resolves }: MoneySubject,
+  { at, ...decided }: DecisionAttribution & MoneyDeps & { at: Date },
+): Promise<bigint[]> {
+  const { id, by, approvedBy, reason } = decided
+  const newest = await newestJournal(tx)
+  const made = decisionOn(stake, { id, verdict, by, approvedBy, reason, receivedAt: at })
+  await recordDecisions(tx, [made])
+  await appendEvents(
+    tx,
+    cases.map((one) => eventOf(made, one)),
+  )
+  if (resolves !== null) {
+    const action = verdict.kind === 'write_off' ? 'resolved' : 'reopened'
+    await workOnCases(tx, [resolves], { action, text: reason, actor: by })
+  }
+  const inboxId = await inboxIdOf(tx, id)
+  await applyWithin(tx, inboxId, { ...decided, db: tx })
+  return journalsAfter(tx, newest, inboxId)
 }
 
 async function payingTransfer(tx: Transaction<Tables>, deposit: StakedDeposit | undefined) {
@@ -111,7 +139,7 @@ function refuseIdle({ id, isOutstanding, writtenOff }: StakedDeposit, { kind }: 
 
 function onlyTransfer(
   found: readonly StakedTransfer[],
-  { transfer, role }: { transfer: string; role: TransferDecision['role'] | null },
+  { transfer, role }: Pick<MatchChange, 'transfer' | 'role'>,
 ): StakedTransfer {
   const fitting = found.filter((one) => role === null || one.role === role)
   const [one, ...others] = fitting
@@ -128,20 +156,6 @@ function onlyTransfer(
   return one
 }
 
-type StakeDecision = { stake: StakedTransfer; verdict: DecisionOutcome }
-
-async function record(
-  tx: Transaction<Tables>,
-  { stake, verdict }: StakeDecision,
-  { secondPersonAbove, now, id, by, approvedBy, reason }: DecisionAttribution & DecideDeps,
-): Promise<TransferDecision> {
-  checkSecondPerson(stake, { by, approvedBy }, secondPersonAbove)
-  const decided = { id, verdict, by, approvedBy, reason, receivedAt: now() }
-  const transferDecision = decisionOn(stake, decided)
-  await recordDecisions(tx, [transferDecision])
-  return transferDecision
-}
-
 const actions = {
   write_off: 'written_off',
   write_off_withdrawn: 'write_off_withdrawn',
@@ -153,12 +167,6 @@ function eventOf(transferDecision: TransferDecision, mismatchId: bigint): CaseEv
   const { id, by: actor, approvedBy, reason: text, verdict } = transferDecision
   const after = { decision: id, transfer: transferRef(transferDecision), ...verdict }
   return { mismatchId, actor, action: actions[verdict.kind], text, approvedBy, before: null, after }
-}
-
-/** A row that a worker has already taken is left to it. */
-async function apply(deps: ApplyDeps, transferDecision: TransferDecision): Promise<TransferDecision> {
-  await applyPending(deps, { id: await inboxIdOf(deps.db, transferDecision.id) })
-  return transferDecision
 }
 
 function notFound(problem: string, fix: string): Fault<'not_found'> {

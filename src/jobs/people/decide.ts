@@ -15,7 +15,8 @@ import { insertDecision, insertDecisionEvent, lockDecisions, readDecisions } fro
 import { patiently } from '../../store/ledger/maintenance.ts'
 import type { Tables } from '../../store/tables.ts'
 
-export type DecidedBy = { decision: bigint; by: string; approvedBy: string | null }
+/** `uuid` is in the signed text, `decision` the number in the database; null without signatures. */
+export type DecidedBy = { decision: bigint | null; uuid: string; by: string; approvedBy: string | null }
 
 /**
  * One decision, ready to be made. Reading it may take long and is done before any lock. Both steps throw Fault `usage_bad`
@@ -31,7 +32,8 @@ export type PreparedDecision = {
   finish?: () => Promise<void>
 }
 
-export type DecisionProcedure = (db: Kysely<Tables>, change: JsonValue) => Promise<PreparedDecision>
+/** @param at when it was requested: what it books has this date, so that a second person signs the same */
+export type DecisionProcedure = (db: Kysely<Tables>, change: JsonValue, at: Date) => Promise<PreparedDecision>
 
 export type DecisionProcedures = Readonly<Record<DecisionKind, DecisionProcedure>>
 
@@ -44,7 +46,11 @@ export type DecisionDeps = {
 }
 
 /** `result` is null while the decision waits for a second person. */
-export type DecisionResult = { id: bigint; content: DecisionContent; result: unknown }
+export type DecisionResult = Pick<DecidedBy, 'by' | 'approvedBy'> & {
+  id: bigint
+  content: DecisionContent
+  result: unknown
+}
 
 /** By valid decisions about people. */
 export async function readRegister(db: Kysely<Tables>, pinned: string | null): Promise<PeopleRegister> {
@@ -60,13 +66,14 @@ export async function requestDecision(
   { kind, change }: { kind: DecisionKind; change: JsonValue },
   signer: Signer,
 ): Promise<DecisionResult> {
-  return decide(deps, { kind, change }, async (tx, prepared) => {
+  const at = deps.now()
+  return decide(deps, { kind, change, at }, async (tx, prepared) => {
     const register = await readRegister(tx, deps.pinned)
     refuseSigner(register, signer, requesters[kind])
     const content: DecisionContent = {
       decision: randomUUID(),
       nonce: randomBytes(16).toString('base64'),
-      at: deps.now().toISOString(),
+      at: at.toISOString(),
       installation: register.firstKey ?? signer.key,
       kind,
       people: prepared.people,
@@ -75,8 +82,9 @@ export async function requestDecision(
     }
     const id = await insertDecision(tx, content, writeDecision(content))
     await addSignature(deps, tx, { id, content, signer })
-    const people = { decision: id, by: signer.person, approvedBy: null }
-    return { id, content, result: prepared.people === 1 ? await prepared.carryOut(tx, people) : null }
+    const people = { decision: id, uuid: content.decision, by: signer.person, approvedBy: null }
+    const result = prepared.people === 1 ? await prepared.carryOut(tx, people) : null
+    return { id, content, by: signer.person, approvedBy: null, result }
   })
 }
 
@@ -90,7 +98,8 @@ export async function approveDecision(
   signer: Signer,
 ): Promise<DecisionResult> {
   const { content: waiting } = await waitingDecision(deps, deps.db, id)
-  const approved = await decide(deps, waiting, async (tx, prepared) => {
+  const request = { ...waiting, at: new Date(waiting.at) }
+  const approved = await decide(deps, request, async (tx, prepared) => {
     const { content, by } = await waitingDecision(deps, tx, id)
     refuseSigner(await readRegister(tx, deps.pinned), signer, 'approver')
     if (isSame(signer.person, by))
@@ -100,8 +109,8 @@ export async function approveDecision(
       return null
     }
     await addSignature(deps, tx, { id, content, signer })
-    const people = { decision: id, by, approvedBy: signer.person }
-    return { id, content, result: await prepared.carryOut(tx, people) }
+    const people = { decision: id, uuid: content.decision, by, approvedBy: signer.person }
+    return { id, content, by, approvedBy: signer.person, result: await prepared.carryOut(tx, people) }
   })
   if (approved !== null) return approved
   throw refused(`what decision ${id} rests on has changed since`, 'look at it again, and request it anew')
@@ -109,10 +118,10 @@ export async function approveDecision(
 
 async function decide<Result>(
   { db, procedures }: DecisionDeps,
-  { kind, change }: { kind: DecisionKind; change: JsonValue },
+  { kind, change, at }: { kind: DecisionKind; change: JsonValue; at: Date },
   work: (tx: Transaction<Tables>, prepared: PreparedDecision) => Promise<Result>,
 ): Promise<Result> {
-  const prepared = await procedures[kind](db, change)
+  const prepared = await procedures[kind](db, change, at)
   const result = await patiently('the decision', () =>
     withoutRace(() =>
       inTransaction(db, async (tx) => {
@@ -123,6 +132,26 @@ async function decide<Result>(
   )
   await prepared.finish?.()
   return result
+}
+
+/**
+ * Without signatures, as the owner of the database: for the day on which keys are lost.
+ * @throws Fault `usage_bad` if the decision is refused, or takes two people
+ */
+export async function decideUnsigned(
+  deps: DecisionDeps,
+  request: { kind: DecisionKind; change: JsonValue },
+  { by, approvedBy }: Pick<DecidedBy, 'by' | 'approvedBy'>,
+): Promise<unknown> {
+  if (request.kind === 'person')
+    throw refused('people are added only by signatures', 'see docs/people.md about lost keys')
+  return decide(deps, { ...request, at: deps.now() }, async (tx, prepared) => {
+    if (approvedBy !== null && isSame(by, approvedBy))
+      throw refused(`${approvedBy} cannot approve their own decision`, 'name another person')
+    if (prepared.people === 2 && approvedBy === null)
+      throw refused('this takes two people', 'name both: --break-glass erin,max')
+    return prepared.carryOut(tx, { decision: null, uuid: randomUUID(), by, approvedBy })
+  })
 }
 
 type NewSignature = { id: bigint; content: DecisionContent; signer: Signer }

@@ -18,10 +18,12 @@ import {
 import { preparePeriodChange } from '../books/close-period.ts'
 import { bookReversal, checkReversal } from '../books/reverse-by-hand.ts'
 import { type DecisionProcedure, type DecisionProcedures, readRegister, requestDecision } from './decide.ts'
+import { type LoadMoneyDeps, matchProcedure, writeOffProcedure } from './money-procedures.ts'
 
 type ProcedureSettings = {
   /** Only journals need them, so a close works without the settings. */
   books: () => Pick<ManualJournalDeps, 'accountPatterns' | 'guards'>
+  money: LoadMoneyDeps
   pinned: string | null
   now: () => Date
 }
@@ -33,7 +35,7 @@ export type ReversalChange = { journal: string; reason: string }
 
 export type PeriodDecision = Pick<PeriodChange, 'period' | 'action' | 'forced' | 'reason'>
 
-export function createProcedures({ pinned, now, books }: ProcedureSettings): DecisionProcedures {
+export function createProcedures({ pinned, now, books, money }: ProcedureSettings): DecisionProcedures {
   return {
     person: async (_db, change) => ({
       people: 1,
@@ -59,6 +61,8 @@ export function createProcedures({ pinned, now, books }: ProcedureSettings): Dec
     reversal,
     close: changeOfPeriod,
     reopen: changeOfPeriod,
+    write_off: writeOffProcedure(money),
+    match: matchProcedure(money),
   }
 }
 
@@ -130,17 +134,20 @@ type DecidedJournal = {
   transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[]
 }
 
-/** The journals that a decision of the kind `journal` or `reversal` books. */
+/** The journals that a decision books. */
 export function decidedJournals({ books }: DecisionGrounds): JournalPreview[] {
-  return (books as unknown as DecidedJournal[]).map(({ event_at: at, deposit, transfers, ...journal }) => ({
-    ...journal,
-    eventAt: new Date(at),
-    depositId: deposit === null ? null : BigInt(deposit),
-    transfers: transfers.map(({ amount, ...line }) => ({
-      ...line,
-      amount: BigInt(amount) as LedgerTransfer['amount'],
-    })),
-  }))
+  const journals = books.filter((book) => book !== null && typeof book === 'object' && 'transfers' in book)
+  return (journals as unknown as DecidedJournal[]).map(
+    ({ event_at: at, deposit, transfers, ...journal }) => ({
+      ...journal,
+      eventAt: new Date(at),
+      depositId: deposit === null ? null : BigInt(deposit),
+      transfers: transfers.map(({ amount, ...line }) => ({
+        ...line,
+        amount: BigInt(amount) as LedgerTransfer['amount'],
+      })),
+    }),
+  )
 }
 
 const now = () => new Date()
@@ -149,8 +156,12 @@ const now = () => new Date()
 export async function addFirstPerson(db: Kysely<Tables>, signer: Signer): Promise<void> {
   const pinned = signer.key
   if ((await readRegister(db, pinned)).firstKey !== null) return
-  const procedures = createProcedures({ books: () => ({ accountPatterns: [], guards: [] }), pinned, now })
+  const procedures = createProcedures({ books: notNeeded, money: notNeeded, pinned, now })
   const roles = ['administrator', 'accountant', 'operator', 'approver']
   const change = { person: signer.person, roles, keys: [signer.key] }
   await requestDecision({ db, procedures, pinned, now }, { kind: 'person', change }, signer)
+}
+
+function notNeeded(): never {
+  throw new Error('invariant broken: a decision about people needs no settings')
 }

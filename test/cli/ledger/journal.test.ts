@@ -41,13 +41,14 @@ const closeJanuary = () => depositd('ledger close 2026-01 --force --reason test'
 test('a journal is added, shown and reversed, and each says by whom', async () => {
   const added = await add(collected('one'))
   const [, id = ''] =
-    /^decision \d+ is approved by max: booked as journal (\d+)\nin the books of 2026-01\n/.exec(added.out) ??
-    []
+    /^booked as journal (\d+), by erin, approved by max, decision \d+\nin the books of 2026-01\n/.exec(
+      added.out,
+    ) ?? []
   expect(added).toMatchObject({ status: 0 })
   expect(added.out).toContain('assets:bank:main  assets:receivable:service  7.500000  USDC')
   const reversed = await depositd(`ledger journal reverse ${id} --reason twice`)
   expect(reversed.out).toMatch(
-    /^decision \d+ is approved by max: journal \d+ is reversed by journal \d+\nin the books of 2026-01\n/,
+    /^journal \d+ is reversed by journal \d+, by erin, approved by max, decision \d+\nin the books of 2026-01\n/,
   )
   const { out } = await depositd(`ledger journal show ${id}`)
   expect(out).toContain(`journal ${id}: manual, manual/one\nevent at 2026-01-03T00:00:00.000Z, recorded `)
@@ -94,7 +95,7 @@ test('what takes a journal of a closed month back says that it is late, and show
   expect((await depositd(`ledger journal show ${id}`)).out).not.toContain('reversed by')
   const reversed = await depositd(reverse)
   expect(reversed.out).toMatch(
-    /reversed by journal \d+\nin the books of 2026-02, late: the event was in 2026-01\n/,
+    /reversed by journal \d+, by erin, approved by max, decision \d+\nin the books of 2026-02, late: the event was in 2026-01\n/,
   )
   const again = await depositd(`${reverse} --dry-run`)
   expect(again).toMatchObject({ status: 2, err: expect.stringContaining('was already reversed by journal') })

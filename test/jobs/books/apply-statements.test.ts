@@ -151,5 +151,5 @@ test('those of an earlier batch are read once', async () => {
 async function receive(books: Books, observations: readonly Observation[]): Promise<void> {
   await books.receive(...observations)
   const decisions = observations.filter((one) => one.kind === 'decision')
-  await inTransaction(books.db, (tx) => recordDecisions(tx, decisions))
+  await inTransaction(books.owner, (tx) => recordDecisions(tx, decisions))
 }

@@ -71,7 +71,7 @@ test.each<[string, string, RegExp[]]>([
   [
     'a disposal at another cost',
     `update disposal set cost = cost + 1, proceeds = proceeds + 1 where line = 2`,
-    [/^journal 26: stored is disposal 2/, /^journal 26: its prices give disposal 2/],
+    [/^journal 30: stored is disposal 2/, /^journal 30: its prices give disposal 2/],
   ],
   [
     'a lot that is carried at another cost',

@@ -1,10 +1,18 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { ServiceId } from '../../../src/core/evidence.ts'
-import { decideMatch, decideWriteOff } from '../../../src/jobs/books/decide-money.ts'
+import { type ServiceId, type TransferDecision, transferRef } from '../../../src/core/evidence.ts'
+import { decisionOn } from '../../../src/jobs/books/propose-matches.ts'
+import { decisionsCheck } from '../../../src/jobs/people/check-decisions.ts'
+import { approveDecision, requestDecision } from '../../../src/jobs/people/decide.ts'
+import { recordDecisions } from '../../../src/store/books/proposals.ts'
+import { inTransaction } from '../../../src/store/database.ts'
 import { readGauges } from '../../../src/store/gauges.ts'
-import { type Books, openBooks } from '../../support/books.ts'
-import { claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
+import { bookJournals } from '../../../src/store/ledger/journals.ts'
+import { findTransfers, type StakedTransfer } from '../../../src/store/mismatches/cases.ts'
+import { type Books, late, openBooks } from '../../support/books.ts'
+import { at, claim, delivery, payment, txId, usdcOnBase, webhook } from '../../support/evidence.ts'
+import { problemOf } from '../../support/manual-journals.ts'
+import { addPeople, decideTogether, decisionDeps, signers } from '../../support/people.ts'
 
 let books: Books
 
@@ -12,12 +20,14 @@ beforeEach(async () => {
   const own = await openBooks()
   onTestFinished(() => own[Symbol.asyncDispose]())
   books = own
+  await addPeople(books.owner)
 })
 
 const unsettled = { status: 'confirmed', settlement: { tx: null, amount: null, fee: null } } as const
-const two = { by: 'erin', approvedBy: 'max', reason: 'the service is bankrupt' }
-const lost = { kind: 'write_off', account: 'expenses:write_off' } as const
-const withdrawn = { kind: 'write_off_withdrawn' } as const
+const reason = 'the service is bankrupt'
+const payingRef = transferRef(payment())
+const lost = { verdict: 'write_off', account: 'expenses:write_off' } as const
+const withdrawn = { verdict: 'write_off_withdrawn', account: null } as const
 
 /** A payment of 100 USDC whose delivery is overdue, and the number of the mismatch that says so. */
 async function overdue(): Promise<bigint> {
@@ -52,11 +62,17 @@ async function expectBalanced(): Promise<void> {
   expect(rows).toEqual([])
 }
 
-const deps = () => ({ ...books.deps, secondPersonAbove: new Map<string, string>() })
-let made = 0
-const nextId = () => `ruling ${(made += 1)}`
-const writeOff = (mismatchId: bigint, verdict: typeof lost | typeof withdrawn = lost, who = two) =>
-  decideWriteOff(deps(), { mismatchId, verdict }, { id: nextId(), ...who })
+let seconds = 0
+/** Of two decisions, the later one applies. */
+const now = () => new Date(late.getTime() + 1000 * seconds++)
+const deps = (limits = new Map<string, string>()) => ({
+  ...decisionDeps(books.owner, [], async () => ({ ...books.deps, secondPersonAbove: limits })),
+  now,
+})
+const writeOffOf = (mismatchId: bigint, verdict: typeof lost | typeof withdrawn = lost) =>
+  ({ kind: 'write_off', change: { mismatch: `${mismatchId}`, ...verdict, reason } }) as const
+const writeOff = (mismatchId: bigint, verdict: typeof lost | typeof withdrawn = lost) =>
+  decideTogether(deps(), writeOffOf(mismatchId, verdict))
 
 const owed = { 'liabilities:deposits:channel:shop base': '-100000000' }
 
@@ -125,18 +141,83 @@ test('a write-off that is withdrawn puts it back in transit, and its delivery is
   expect(await balances()).toEqual({ ...owed, 'expenses:write_off base': '100000000' })
 })
 
-test('a second person is asked for before anything is written, and is another one', async () => {
+test('nothing is written before a second person signs, unless the amount is within the limit', async () => {
   const id = await overdue()
-  await expect(writeOff(id, lost, { ...two, approvedBy: null as never })).rejects.toThrow('second person')
-  await expect(writeOff(id, lost, { ...two, approvedBy: 'Erin' })).rejects.toThrow('cannot approve')
+  const { id: decision } = await requestDecision(deps(), writeOffOf(id), signers.erin)
   expect((await mismatches())[0]?.status).toBe('open')
   const { rows } = await sql`select 1 from inbox where source = 'person'`.execute(books.db)
   expect(rows).toEqual([])
-  const limits = { ...books.deps, secondPersonAbove: new Map([['base/USDC', '100']]) }
-  const alone = { ...two, id: nextId(), approvedBy: null }
-  expect(await decideWriteOff(limits, { mismatchId: id, verdict: lost }, alone)).toMatchObject({
-    approvedBy: null,
+  expect(await problemOf(approveDecision(deps(), decision, signers.erin))).toContain('cannot approve')
+  const limits = deps(new Map([['base/USDC', '100']]))
+  expect(await requestDecision(limits, writeOffOf(id), signers.erin)).toMatchObject({
+    result: { verdict: { kind: 'write_off' } },
   })
+  expect(await balances()).toEqual({ ...owed, 'expenses:write_off base': '100000000' })
+})
+
+test('what people sign is exactly what is booked, and the journal names their decision', async () => {
+  const id = await overdue()
+  const { id: decision, content } = await requestDecision(deps(), writeOffOf(id), signers.erin)
+  expect(content.grounds).toMatchObject({
+    evidence: expect.stringMatching(/^[0-9a-f]{64}$/),
+    books: [
+      { verdict: { kind: 'write_off' } },
+      { transfers: [{ debit: 'expenses:write_off', amount: '100000000' }] },
+    ],
+  })
+  await approveDecision(deps(), decision, signers.max)
+  const { rows } =
+    await sql`select kind, made_by, approved_by, decision_id from accounting.manual_journals`.execute(
+      books.db,
+    )
+  expect(rows).toEqual([{ kind: 'write_off', made_by: 'erin', approved_by: 'max', decision_id: decision }])
+  expect(await decisionsCheck(signers.erin.key).run(books.db, () => undefined)).toMatchObject({
+    findings: [],
+    counted: { unsigned: 0 },
+  })
+})
+
+test('a write-off is outdated once the evidence of its deposit has changed', async () => {
+  const id = await overdue()
+  const { id: decision } = await requestDecision(deps(), writeOffOf(id), signers.erin)
+  await books.receive(webhook({ ...unsettled, occurredAt: at(99) }))
+  await books.settle()
+  expect(await problemOf(approveDecision(deps(), decision, signers.max))).toBe(
+    `what decision ${decision} rests on has changed since`,
+  )
+  expect(await balances()).toEqual({ ...owed, 'assets:in_transit:base base': '100000000' })
+})
+
+test('the login of the daemon stores no decision of a person, and books no write-off', async () => {
+  const id = await overdue()
+  const [stake] = await findTransfers(books.db, payingRef)
+  const forged = { id: 'forged', by: 'erin', approvedBy: 'max', reason, receivedAt: at(99) }
+  const decided = decisionOn(stake as StakedTransfer, {
+    ...forged,
+    verdict: { kind: 'write_off', account: 'expenses:write_off' },
+  })
+  const store = (one: TransferDecision) => inTransaction(books.db, (tx) => recordDecisions(tx, [one]))
+  await expect(store(decided)).rejects.toThrow('a decision of erin needs signatures')
+  await expect(store({ ...decided, by: 'policy' })).rejects.toThrow('a decision of policy needs signatures')
+  const journal = {
+    key: 'write_off/forged',
+    kind: 'write_off',
+    reverses: null,
+    depositId: 1n,
+    transfer: transferRef(decided),
+    eventAt: at(99),
+    transfers: [
+      {
+        debit: 'expenses:write_off',
+        credit: 'assets:in_transit:base',
+        asset: usdcOnBase,
+        amount: 100_000_000n,
+      },
+    ],
+  }
+  const book = inTransaction(books.db, (tx) => bookJournals(tx, [journal as never]))
+  await expect(book).rejects.toThrow('no person decided to write off')
+  expect((await mismatches()).find((one) => one.id === id)?.status).toBe('open')
 })
 
 test('twenty write it off at once: it is written off once', async () => {
@@ -164,7 +245,7 @@ test('a transfer that a person puts to a deposit is its payment, and one that is
   await books.settle()
   expect(await openKinds()).toEqual(expect.arrayContaining(['chain_missing', 'unreported']))
   const about = { deposit: 'dep_9', transfer: reference, role: null }
-  await decideMatch(deps(), { ...about, kind: 'together' }, { id: nextId(), ...two })
+  await decideTogether(deps(), { kind: 'match', change: { ...about, verdict: 'together', reason } })
   expect(await openKinds()).not.toContain('unreported')
   expect(await openKinds()).not.toContain('chain_missing')
   expect(await balances()).toEqual({ ...owed, 'assets:in_transit:base base': '100000000' })
@@ -174,7 +255,7 @@ test('a transfer that a person puts to a deposit is its payment, and one that is
     books.db,
   )
   expect(rows[0]?.actions).toMatch(/chain_missing matched.*unreported matched/)
-  await decideMatch(deps(), { ...about, kind: 'apart' }, { id: nextId(), ...two })
+  await decideTogether(deps(), { kind: 'match', change: { ...about, verdict: 'apart', reason } })
   expect(await openKinds()).toEqual(expect.arrayContaining(['chain_missing', 'unreported']))
   expect(await balances()).toEqual({
     'assets:in_transit:base base': '100000000',
@@ -188,6 +269,6 @@ test.each([
   [{ deposit: '1', transfer: 'base/0x0/0' }, 'no chain transfer base/0x0/0 to a watched address is known'],
 ])('a match that names what is not known is refused: %j', async (about, problem) => {
   await overdue()
-  const asked = { ...about, role: null, kind: 'together' } as const
-  await expect(decideMatch(deps(), asked, { id: nextId(), ...two })).rejects.toThrow(problem)
+  const change = { ...about, role: null, verdict: 'together', reason }
+  await expect(decideTogether(deps(), { kind: 'match', change })).rejects.toThrow(problem)
 })

@@ -24,7 +24,7 @@ async function take(...observations: Observation[]): Promise<void> {
 }
 
 async function rule(...decisions: TransferDecision[]): Promise<void> {
-  await inTransaction(db, (tx) => recordDecisions(tx, decisions))
+  await inTransaction(books.owner, (tx) => recordDecisions(tx, decisions))
   await books.settle()
 }
 

@@ -6,7 +6,6 @@ import type { ServiceId } from '../../../src/core/evidence.ts'
 import { activateRules } from '../../../src/jobs/books/activate-rules.ts'
 import { addJournal } from '../../../src/jobs/books/book-by-hand.ts'
 import { changePeriod } from '../../../src/jobs/books/close-period.ts'
-import { decideWriteOff } from '../../../src/jobs/books/decide-money.ts'
 import { bookOpening, checkOpening, readOpeningFile } from '../../../src/jobs/books/open-books.ts'
 import type { ProvedOpening } from '../../../src/jobs/books/prove-opening.ts'
 import { reverseJournal } from '../../../src/jobs/books/reverse-by-hand.ts'
@@ -26,6 +25,7 @@ import { at, claim, credit, payment, txId, usdcOnBase } from '../../support/evid
 import { openExampleBooks } from '../../support/example-books.ts'
 import { manualJournals, people, problemOf, written } from '../../support/manual-journals.ts'
 import { fences } from '../../support/markdown.ts'
+import { addPeople, decideTogether, decisionDeps } from '../../support/people.ts'
 
 const day = 24 * 60
 /** Deposits 1 and 2 are delivered, deposit 3 is paid and not delivered yet, the others follow. */
@@ -157,13 +157,11 @@ test('in transit is listed as the opening less what left it, and a payment from 
   expect(await list()).toEqual([later, { deposit: null, amount: '75.000000', since: stuckUntil }])
   const { rows } = await sql<{ id: bigint }>`
     select id from mismatch where deposit_id = 5 and cleared_at is null`.execute(books.db)
-  const verdict = { kind: 'write_off', account: 'expenses:write_off' } as const
-  const decision = { id: 'lost', by: 'erin', approvedBy: 'max', reason: 'the service lost it' }
-  await decideWriteOff(
-    { ...books.deps, secondPersonAbove: new Map() },
-    { mismatchId: rows[0]?.id ?? 0n, verdict },
-    decision,
-  )
+  const lost = { verdict: 'write_off', account: 'expenses:write_off', reason: 'the service lost it' }
+  const change = { mismatch: `${rows[0]?.id}`, ...lost }
+  await addPeople(books.owner)
+  const deps = decisionDeps(books.owner, [], async () => ({ ...books.deps, secondPersonAbove: new Map() }))
+  await decideTogether(deps, { kind: 'write_off', change })
   await books.settle()
   expect(await list()).toEqual([later])
   const { rows: tied } = await sql`

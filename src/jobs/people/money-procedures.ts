@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely, Transaction } from 'kysely'
+import { Fault } from '../../core/errors.ts'
+import { type DecisionOutcome, type TransferDecision, transferRef } from '../../core/evidence.ts'
+import { isWithinLimit } from '../../core/second-person.ts'
+import type { JsonValue } from '../../people/decision.ts'
+import { unlessDryRun } from '../../store/database.ts'
+import { evidenceOfTransfer, insertDecision, journalTexts, nameDeciders } from '../../store/decisions.ts'
+import type { Tables } from '../../store/tables.ts'
+import {
+  findMatch,
+  findWriteOff,
+  type MatchChange,
+  type MoneyDeps,
+  type MoneySubject,
+  recordMoney,
+  type WriteOffChange,
+} from '../books/decide-money.ts'
+import type { DecisionProcedure, PreparedDecision } from './decide.ts'
+
+/** Only decisions about money need the settings: policy, profiles, limits. */
+export type LoadMoneyDeps = (db: Kysely<Tables>) => Promise<MoneyDeps>
+
+export function writeOffProcedure(load: LoadMoneyDeps): DecisionProcedure {
+  return (db, change, at) =>
+    moneyDecision({ db, load, at, reason: (change as WriteOffChange).reason }, (tx) =>
+      findWriteOff(tx, change as WriteOffChange),
+    )
+}
+
+export function matchProcedure(load: LoadMoneyDeps): DecisionProcedure {
+  return (db, change, at) =>
+    moneyDecision({ db, load, at, reason: (change as MatchChange).reason }, (tx) =>
+      findMatch(tx, change as MatchChange),
+    )
+}
+
+type Find = (tx: Transaction<Tables>) => Promise<MoneySubject>
+
+async function moneyDecision(
+  { db, load, at, reason }: { db: Kysely<Tables>; load: LoadMoneyDeps; at: Date; reason: string },
+  find: Find,
+): Promise<PreparedDecision> {
+  const deps = { ...(await load(db)), at }
+  // In a transaction of its own: Postgres takes no transfers of a journal that a savepoint wrote.
+  const { stake, books } = await unlessDryRun(db, async (tx) => ({
+    result: await tried(tx, { deps, reason }, find),
+    isKept: false,
+  }))
+  return {
+    people: isWithinLimit(stake, deps.secondPersonAbove) ? 1 : 2,
+    async grounds(tx) {
+      const subject = await find(tx)
+      return {
+        evidence: await evidenceOfTransfer(tx, transferRef(subject.stake)),
+        books: [about(subject), ...books],
+      }
+    },
+    async carryOut(tx, { decision, uuid, by, approvedBy }) {
+      const subject = await find(tx)
+      const journals = await recordMoney(tx, subject, { ...deps, id: uuid, by, approvedBy, reason })
+      if (JSON.stringify(await journalTexts(tx, journals)) !== JSON.stringify(books))
+        throw new Fault('usage_bad', {
+          problem: 'new evidence changes what it books',
+          fix: 'try again; nothing was decided',
+        })
+      await nameDeciders(tx, journals, { decision, by, approvedBy, reason })
+      return { ...about(subject), journals }
+    },
+  }
+}
+
+/** Does all of it, to read what it books: what people sign is exactly that. */
+async function tried(
+  tx: Transaction<Tables>,
+  { deps, reason }: { deps: MoneyDeps & { at: Date }; reason: string },
+  find: Find,
+): Promise<Pick<MoneySubject, 'stake'> & { books: JsonValue[] }> {
+  const subject = await find(tx)
+  const trial = { id: randomUUID(), by: 'trial', approvedBy: null, reason }
+  await insertDecision(tx, { decision: trial.id, kind: 'match', people: 1 }, 'trial')
+  const journals = await recordMoney(tx, subject, { ...deps, ...trial })
+  return { stake: subject.stake, books: await journalTexts(tx, journals) }
+}
+
+/** As in the text that people sign. */
+export type DecidedMoney = {
+  role: TransferDecision['role']
+  transfer: string
+  to: string
+  verdict: DecisionOutcome
+}
+
+function about({ stake, verdict }: MoneySubject): DecidedMoney {
+  return { role: stake.role, transfer: transferRef(stake), to: stake.to, verdict }
+}
