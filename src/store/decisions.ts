@@ -152,21 +152,27 @@ export async function nameDeciders(
   )
 }
 
-/** Journals that people decided, their decisions about deposits, and changes of months. */
-export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<DecidedRow[]> {
-  yield* inPieces(
-    tx,
-    sql<DecidedRow>`
-      select 'journal ' || j.id as what, m.decision_id as decision, m.made_by as by, m.approved_by as "approvedBy", m.reason,
-        ${journalOfText} as books
-      from manual_journal m join ledger_journal j on j.id = m.journal_id
+const ofEvidence = sql`
       union all
       select 'inbox row ' || i.id, d.id, said ->> 'by', said ->> 'approvedBy', said ->> 'reason',
         jsonb_build_object('role', said ->> 'role', 'transfer', concat_ws('/', said ->> 'network', said ->> 'tx', said ->> 'index'),
           'to', said ->> 'to', 'verdict', said -> 'verdict')
       from inbox i cross join lateral (select convert_from(i.body, 'UTF8')::jsonb as said) as body
         left join decision d on d.uuid::text = i.source_key
-      where i.source = 'person' and said ->> 'by' <> 'policy'
+      where i.source = 'person' and said ->> 'by' <> 'policy'`
+
+/** Journals that people decided, changes of months and, for a login that may read evidence, decisions about deposits. */
+export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<DecidedRow[]> {
+  const { rows } = await sql<{ canRead: boolean }>`
+    select has_table_privilege('inbox', 'select') as "canRead"`.execute(tx)
+  const canRead = rows[0]?.canRead ?? false
+  yield* inPieces(
+    tx,
+    sql<DecidedRow>`
+      select 'journal ' || j.id as what, m.decision_id as decision, m.made_by as by, m.approved_by as "approvedBy", m.reason,
+        ${journalOfText} as books
+      from manual_journal m join ledger_journal j on j.id = m.journal_id
+      ${canRead ? ofEvidence : sql``}
       union all
       select 'period event ' || id, decision_id, actor, approved_by, reason, jsonb_build_object(
         'period', to_char(period, 'YYYY-MM'), 'action', action, 'balance', sha256)

@@ -71,7 +71,10 @@ export const decisions: Record<DecidedKnob, (world: World, payment: StruckPaymen
       }
       return items.find((line) => line.transfer.includes(tx) && line.score === 100) ?? null
     })
-    await decide(world, `deposits match ${deposit} --transfer ${transfer} --reason agreed --break-glass anna,ben`)
+    await decide(
+      world,
+      `deposits match ${deposit} --transfer ${transfer} --reason agreed --break-glass anna,ben`,
+    )
   },
 }
 

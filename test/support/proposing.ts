@@ -62,7 +62,9 @@ export async function openProposing(): Promise<Proposing> {
   const books = await openBooks()
   const { db, deps } = books
   const rule: Proposing['rule'] = async (kind, about, changes) => {
-    await inTransaction(books.owner, (tx) => recordDecisions(tx, [{ ...decisionOf(kind, about), ...changes }]))
+    await inTransaction(books.owner, (tx) =>
+      recordDecisions(tx, [{ ...decisionOf(kind, about), ...changes }]),
+    )
   }
   return {
     ...books,

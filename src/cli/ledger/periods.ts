@@ -1,4 +1,3 @@
-import type { PeriodChangeResult } from '../../jobs/books/close-period.ts'
 import type { PeriodDecision } from '../../jobs/people/procedures.ts'
 import { type Period, parsePeriod } from '../../ledger/period.ts'
 import { namesOf, periodColumns } from '../../presentation/ledger.ts'
@@ -53,27 +52,6 @@ function periodOf(text: string): Period {
   const period = parsePeriod(text)
   if (period !== null) return period
   throw wrongUse(`${JSON.stringify(text)} is not a month`, 'use the form 2026-01')
-}
-
-export const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const
-
-/** Each ends its line. */
-export function linesOfChange(action: PeriodChange['action'], result: PeriodChangeResult): string {
-  const { severeOpen, sha256, lines, severeElsewhere, revaluation } = result
-  const shown = [
-    ...(sha256 === null ? [] : [`trial balance of ${lines} lines, SHA-256 ${sha256}`]),
-    ...(revaluation === null
-      ? []
-      : [`unrealised gains at its end: ${revaluation.gain} ${revaluation.currency}`]),
-    ...(severeOpen === 0 ? [] : [`open severe mismatches up to the end of the month: ${severeOpen}`]),
-    ...(action === 'reopened' || severeElsewhere.length === 0 ? [] : [warningOf(severeElsewhere)]),
-  ]
-  return shown.map((line) => `${line}\n`).join('')
-}
-
-function warningOf(severe: PeriodChangeResult['severeElsewhere']): string {
-  const kinds = severe.map(({ kind, count }) => `${kind} ${count}`).join(', ')
-  return `WARNING: later severe mismatches are open: ${kinds}; see "bin/depositd mismatches list --severity severe"`
 }
 
 const paging: ListKeyset<PeriodLine> = { list: 'periods', keyOf: ({ period }) => [period] }

@@ -7,9 +7,9 @@ import type { DecisionKind } from '../../people/roles.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import type { BookedJournal } from '../../store/ledger/journals.ts'
+import type { PeriodChange } from '../../store/ledger/periods.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { journalDocument, placeOf } from '../documents.ts'
-import { actionTexts, linesOfChange } from '../ledger/periods.ts'
 import { print, printable, table } from '../print.ts'
 import { ownSigner, unsignedNames, withDecisions } from './signing.ts'
 
@@ -58,11 +58,11 @@ export async function printDone(
   print(context, shown, printable(`${[did, ...who, signed].join(', ')}\n${rest}`))
 }
 
-type Outcome = { did: string; rest?: string; document: object }
+type DecisionOutcomeText = { did: string; rest?: string; document: object }
 
 type DoneChange = { change: JsonValue; result: unknown; assets: AssetNames }
 
-const outcomes: Record<DecisionKind, (done: DoneChange) => Outcome> = {
+const outcomes: Record<DecisionKind, (done: DoneChange) => DecisionOutcomeText> = {
   person: ({ change }) => ({ did: 'done', document: change as object }),
   journal: bookedJournal,
   reversal: bookedJournal,
@@ -72,7 +72,7 @@ const outcomes: Record<DecisionKind, (done: DoneChange) => Outcome> = {
   match: decidedMoney,
 }
 
-function bookedJournal({ result, assets }: DoneChange): Outcome {
+function bookedJournal({ result, assets }: DoneChange): DecisionOutcomeText {
   const journal = result as BookedJournal
   const document = journalDocument(journal, assets)
   const did =
@@ -82,7 +82,7 @@ function bookedJournal({ result, assets }: DoneChange): Outcome {
   return { did, rest: `${placeOf(journal)}\n${table(document.transfers, transferColumns)}`, document }
 }
 
-function changedPeriod({ change, result }: DoneChange): Outcome {
+function changedPeriod({ change, result }: DoneChange): DecisionOutcomeText {
   const { period, action } = change as PeriodDecision
   const changed = result as PeriodChangeResult
   return {
@@ -92,7 +92,7 @@ function changedPeriod({ change, result }: DoneChange): Outcome {
   }
 }
 
-function decidedMoney({ result }: DoneChange): Outcome {
+function decidedMoney({ result }: DoneChange): DecisionOutcomeText {
   const { transfer, verdict } = result as DecidedMoney
   const did = {
     write_off: 'written off',
@@ -104,4 +104,25 @@ function decidedMoney({ result }: DoneChange): Outcome {
     'account' in verdict ? ` to ${verdict.account === 'owner' ? 'the owner' : verdict.account}` : ''
   const whose = 'serviceId' in verdict ? ` deposit ${verdict.serviceId}` : ''
   return { did: `${transfer}: ${did[verdict.kind]}${where}${whose}`, document: result as object }
+}
+
+const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const
+
+/** Each ends its line. */
+function linesOfChange(action: PeriodChange['action'], result: PeriodChangeResult): string {
+  const { severeOpen, sha256, lines, severeElsewhere, revaluation } = result
+  const shown = [
+    ...(sha256 === null ? [] : [`trial balance of ${lines} lines, SHA-256 ${sha256}`]),
+    ...(revaluation === null
+      ? []
+      : [`unrealised gains at its end: ${revaluation.gain} ${revaluation.currency}`]),
+    ...(severeOpen === 0 ? [] : [`open severe mismatches up to the end of the month: ${severeOpen}`]),
+    ...(action === 'reopened' || severeElsewhere.length === 0 ? [] : [warningOf(severeElsewhere)]),
+  ]
+  return shown.map((line) => `${line}\n`).join('')
+}
+
+function warningOf(severe: PeriodChangeResult['severeElsewhere']): string {
+  const kinds = severe.map(({ kind, count }) => `${kind} ${count}`).join(', ')
+  return `WARNING: later severe mismatches are open: ${kinds}; see "bin/depositd mismatches list --severity severe"`
 }

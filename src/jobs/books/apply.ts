@@ -103,12 +103,6 @@ export function applyPending(deps: ApplyDeps, selection: PendingSelection = batc
   })
 }
 
-/** One row, in the transaction that stored it. */
-export async function applyWithin(tx: Transaction<Tables>, id: bigint, deps: ApplyDeps): Promise<void> {
-  await applyRows(tx, await takePending(tx, { id }), deps)
-  await finishPending(tx, [id])
-}
-
 /** The clock is the time up to which all received rows are applied. */
 export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
   return inTransaction(deps.db, async (tx) => {

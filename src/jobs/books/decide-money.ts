@@ -11,6 +11,7 @@ import type { SecondPersonLimits } from '../../core/second-person.ts'
 import { recordDecisions } from '../../store/books/proposals.ts'
 import { newestJournal } from '../../store/books/restore.ts'
 import { journalsAfter } from '../../store/decisions.ts'
+import { finishPending, takePending } from '../../store/inbox.ts'
 import {
   appendEvents,
   type CaseEvent,
@@ -24,7 +25,7 @@ import {
   workOnCases,
 } from '../../store/mismatches/cases.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type ApplyDeps, applyWithin } from './apply.ts'
+import { type ApplyDeps, applyRows } from './apply.ts'
 import { decisionOn } from './propose-matches.ts'
 
 type WriteOffVerdict = Extract<DecisionOutcome, { kind: 'write_off' | 'write_off_withdrawn' }>
@@ -116,7 +117,8 @@ export async function recordMoney(
     await workOnCases(tx, [resolves], { action, text: reason, actor: by })
   }
   const inboxId = await inboxIdOf(tx, id)
-  await applyWithin(tx, inboxId, { ...decided, db: tx })
+  await applyRows(tx, await takePending(tx, { id: inboxId }), { ...decided, db: tx })
+  await finishPending(tx, [inboxId])
   return journalsAfter(tx, newest, inboxId)
 }
 

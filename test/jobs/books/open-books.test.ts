@@ -161,7 +161,7 @@ test('in transit is listed as the opening less what left it, and a payment from 
   const change = { mismatch: `${rows[0]?.id}`, ...lost }
   await addPeople(books.owner)
   const deps = decisionDeps(books.owner, [], async () => ({ ...books.deps, secondPersonAbove: new Map() }))
-  await decideTogether(deps, { kind: 'write_off', change })
+  await decideTogether({ ...deps, now: books.deps.now }, { kind: 'write_off', change })
   await books.settle()
   expect(await list()).toEqual([later])
   const { rows: tied } = await sql`
