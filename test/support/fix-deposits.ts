@@ -59,7 +59,7 @@ export const decisions: Record<DecidedKnob, (world: World, payment: StruckPaymen
     const unmatchedDelivery = unmatchedDeliveries.find(
       (one) => one.amount === amount && one.network === network,
     )
-    await decide(world, `mismatches resolve ${unmatchedDelivery?.id} --reason returned`)
+    await decide(world, `mismatches resolve ${unmatchedDelivery?.id} --reason returned --by anna`)
   },
   misdirectForwardRate: (world, payment) => writeOff(world, payment, 'recipient_mismatch'),
   withholdRefundRate: (world, payment) => writeOff(world, payment, 'refund_due'),
@@ -93,7 +93,10 @@ export const endStates: Record<keyof typeof decisions, string> = {
 }
 
 async function resolve(world: World, payment: StruckPayment, kind: string): Promise<void> {
-  await decide(world, `mismatches resolve ${await mismatchOf(world, payment, kind)} --reason agreed`)
+  await decide(
+    world,
+    `mismatches resolve ${await mismatchOf(world, payment, kind)} --reason agreed --by anna`,
+  )
 }
 
 async function writeOff(world: World, payment: StruckPayment, kind: string): Promise<void> {
@@ -116,6 +119,6 @@ async function listed({ environment }: World, kind: string): Promise<Mismatch[]>
 }
 
 async function decide({ environment }: World, line: string): Promise<void> {
-  const { status, err } = await runCommand(`${line} --by anna`, environment)
+  const { status, err } = await runCommand(line, environment)
   if (status !== 0) throw new Error(err)
 }
