@@ -674,6 +674,7 @@ constraint ledger_period_event_action_check on ledger_period_event: CHECK ((acti
 constraint ledger_period_event_actor_check on ledger_period_event: CHECK ((actor <> ''::text));
 constraint ledger_period_event_approved_by_check on ledger_period_event: CHECK ((approved_by <> ''::text));
 constraint ledger_period_event_decision_id_fkey on ledger_period_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
+constraint ledger_period_event_decision_id_key on ledger_period_event: UNIQUE (decision_id);
 constraint ledger_period_event_forced_close on ledger_period_event: CHECK (((NOT forced) OR (action = 'closed'::text)));
 constraint ledger_period_event_frozen on ledger_period_event: CHECK (((action = 'closed'::text) = (sha256 IS NOT NULL)));
 constraint ledger_period_event_period_check on ledger_period_event: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
@@ -933,6 +934,7 @@ CREATE UNIQUE INDEX ledger_journal_posting_key_key ON public.ledger_journal USIN
 CREATE UNIQUE INDEX ledger_journal_reverses_key ON public.ledger_journal USING btree (reverses) WHERE (reverses IS NOT NULL);
 CREATE UNIQUE INDEX ledger_last_cut_pkey ON public.ledger_last_cut USING btree (is_only);
 CREATE UNIQUE INDEX ledger_period_balance_pkey ON public.ledger_period_balance USING btree (event_id, account, asset);
+CREATE UNIQUE INDEX ledger_period_event_decision_id_key ON public.ledger_period_event USING btree (decision_id);
 CREATE UNIQUE INDEX ledger_period_event_pkey ON public.ledger_period_event USING btree (id);
 CREATE UNIQUE INDEX ledger_period_pkey ON public.ledger_period USING btree (period);
 CREATE UNIQUE INDEX ledger_snapshot_day_pkey ON public.ledger_snapshot_day USING btree (recorded);

@@ -10,7 +10,7 @@ create table ledger_period_event (
   action text not null check (action in ('soft_closed', 'closed', 'reopened')),
   at timestamptz not null default clock_timestamp(),
   -- Empty if it was changed without signatures, by the owner of the database.
-  decision_id bigint references decision,
+  decision_id bigint unique references decision,
   actor text not null check (actor <> ''),
   approved_by text check (approved_by <> ''),
   reason text check (reason <> ''),

@@ -16,9 +16,10 @@ export type SetupOptions = {
 const passwords = {
   postgres_password: ['postgres'],
   runner_password: ['postgres'],
+  people_password: ['postgres'],
   accountant_password: ['postgres', 'grafana'],
   grafana_password: ['grafana'],
-  ops_token: ['prometheus', 'daemon'],
+  ops_token: ['prometheus', 'daemon', 'people'],
 } as const satisfies Record<string, readonly [string, ...string[]]>
 
 /** Each container reads as its own user; only the volume keeps other readers out. */
@@ -45,10 +46,20 @@ function createPasswords({ folder }: SetupOptions): string[] {
     for (const copy of copies) writeWhole(join(folder, copy, name), value)
     return [name, value] as const
   })
-  const { postgres_password: owner, runner_password: runner } = Object.fromEntries(values)
+  const secret = Object.fromEntries(values)
   const database = 'postgres:5432/depositd'
-  writeWhole(join(folder, 'owner/owner_database_url'), `postgres://depositd:${owner}@${database}`)
-  writeWhole(join(folder, 'daemon/database_url'), `postgres://depositd_runner:${runner}@${database}`)
+  writeWhole(
+    join(folder, 'owner/owner_database_url'),
+    `postgres://depositd:${secret.postgres_password}@${database}`,
+  )
+  writeWhole(
+    join(folder, 'daemon/database_url'),
+    `postgres://depositd_runner:${secret.runner_password}@${database}`,
+  )
+  writeWhole(
+    join(folder, 'people/database_url'),
+    `postgres://depositd_people:${secret.people_password}@${database}`,
+  )
   return created
 }
 

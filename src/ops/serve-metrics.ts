@@ -59,6 +59,7 @@ function showLive(metrics: Metrics, live: Live): void {
     if (unnamed !== null) metrics.stageOldestUnnamed.set(labels, unnamed)
   }
   metrics.ledgerSealAge.set({}, live.sealAge)
+  metrics.ledgerUnsigned.set({}, live.unsigned)
   for (const { units, ...labels } of live.untied) metrics.ledgerUntied.set(labels, units)
   for (const { units, ...labels } of live.unexplained) metrics.unexplainedBalance.set(labels, units)
   for (const { units, ...labels } of live.atRisk) metrics.mismatchValue.set(labels, units)

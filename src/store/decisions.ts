@@ -161,11 +161,17 @@ const ofEvidence = sql`
         left join decision d on d.uuid::text = i.source_key
       where i.source = 'person' and said ->> 'by' <> 'policy'`
 
+/** Accountants may not. */
+export async function mayReadEvidence(tx: Transaction<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`select has_table_privilege('inbox', 'select') as may`.execute(
+    tx,
+  )
+  return rows[0]?.may ?? false
+}
+
 /** Journals that people decided, changes of months and, for a login that may read evidence, decisions about deposits. */
 export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<DecidedRow[]> {
-  const { rows } = await sql<{ canRead: boolean }>`
-    select has_table_privilege('inbox', 'select') as "canRead"`.execute(tx)
-  const canRead = rows[0]?.canRead ?? false
+  const canRead = await mayReadEvidence(tx)
   yield* inPieces(
     tx,
     sql<DecidedRow>`
@@ -178,4 +184,20 @@ export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<Deci
         'period', to_char(period, 'YYYY-MM'), 'action', action, 'balance', sha256)
       from ledger_period_event`,
   )
+}
+
+/** Decisions of the last 24 hours without signatures; openings and restores take none. */
+export async function countUnsigned(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select (
+      select count(*) from manual_journal m join ledger_journal j on j.id = m.journal_id
+      where m.decision_id is null and j.kind in ('manual', 'reversal', 'write_off') and j.recorded_at > now() - interval '1 day'
+    )::int + (
+      select count(*) from ledger_period_event where decision_id is null and at > now() - interval '1 day'
+    )::int + (
+      select count(*) from inbox i
+      where i.source = 'person' and i.stored_at > now() - interval '1 day' and i.source_key not like 'policy/%'
+        and not exists (select from decision d where d.uuid::text = i.source_key)
+    )::int as count`.execute(db)
+  return rows[0]?.count ?? 0
 }

@@ -4,6 +4,7 @@ import { untiedUnits } from './books/books-audit.ts'
 import { unexplainedUnits } from './chain/balance-differences.ts'
 import { countGaps } from './chain/coverage.ts'
 import { ageOf, readAlone } from './database.ts'
+import { countUnsigned } from './decisions.ts'
 import { readPending } from './inbox.ts'
 import { secondsUnsealed } from './ledger/seals.ts'
 import type { Tables } from './tables.ts'
@@ -28,6 +29,8 @@ export type StoreGauges = {
   cases: OpenCases[]
   /** How long the oldest row of the log has waited for its seal. */
   sealAge: number
+  /** Of the last 24 hours. */
+  unsigned: number
   /** Other than unbalanced sums. */
   untied: { control: string; asset: string; units: number }[]
   /** Summed without signs. */
@@ -62,6 +65,7 @@ export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
       atRisk: atRisk.rows,
       cases: await readCases(tx),
       sealAge: await secondsUnsealed(tx),
+      unsigned: await countUnsigned(tx),
       untied: await untiedUnits(tx),
       unexplained: await unexplainedUnits(tx),
       streams: streams.rows,

@@ -46,7 +46,8 @@ describe('docker-compose.yml', () => {
       'depositd-http': ['/tmp'],
       'depositd-worker': ['/tmp'],
       'depositd-migrate': ['/tmp'],
-      setup: ['alertmanager', 'daemon', 'grafana', 'owner', 'postgres', 'prometheus'].map(
+      people: ['/tmp'],
+      setup: ['alertmanager', 'daemon', 'grafana', 'owner', 'people', 'postgres', 'prometheus'].map(
         (folder) => `/secrets/${folder}`,
       ),
       postgres: ['/var/lib/postgresql', '/tmp', '/var/run/postgresql'],
@@ -83,6 +84,7 @@ describe('docker-compose.yml', () => {
       'depositd-migrate': 'secrets-owner',
       'depositd-http': 'secrets-daemon',
       'depositd-worker': 'secrets-daemon',
+      people: 'secrets-people',
       postgres: 'secrets-postgres',
       prometheus: 'secrets-prometheus',
       alertmanager: 'secrets-alertmanager',

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addJournal } from '../../src/jobs/books/book-by-hand.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import {
   readGauges,
@@ -22,7 +23,10 @@ import {
   usdcOnBase,
   webhook,
 } from '../support/evidence.ts'
+import { manualJournals, people, written } from '../support/manual-journals.ts'
+import { addPeople, decideTogether, decisionDeps, journalRequest } from '../support/people.ts'
 import { bookPayments, seal } from '../support/sealed-books.ts'
+import { tamper } from '../support/tamper.ts'
 
 let books: Books
 let gauges: StoreGauges
@@ -41,6 +45,7 @@ beforeAll(async () => {
     atRisk: [],
     streams: [],
     sealAge: expect.any(Number) as number,
+    unsigned: 0,
   })
   expect(new Set([...untied, ...unexplained].map(({ units }) => units))).toEqual(new Set([0]))
   expect(await readTotals(books.db)).toEqual({
@@ -232,4 +237,15 @@ test('what is ignored is no deposit of the summary', async () => {
   await own.settle()
   await sql`update deposit set state = 'ignored'`.execute(own.db)
   expect((await summarise(own.db)).states).toEqual([])
+})
+
+test('decisions of the last day without signatures are counted, and signed ones are not', async () => {
+  await using own = await openBooks()
+  const deps = manualJournals(own.owner)
+  await addJournal(deps, written({ reference: 'one' }), people)
+  await addPeople(own.owner)
+  await decideTogether(decisionDeps(own.owner, deps.accountPatterns), journalRequest({ reference: 'two' }))
+  expect((await readGauges(own.db)).unsigned).toBe(1)
+  await tamper(own, `update ledger_journal set recorded_at = now() - interval '25 hours'`)
+  expect((await readGauges(own.db)).unsigned).toBe(0)
 })

@@ -5,6 +5,7 @@ import { textOf } from '../grafana/files.ts'
 /** What each part of a service may be, of the Compose Specification: anything else is an error. */
 const duration = z.string().regex(/^\d+(ms|s|m|h)$/)
 const service = z.strictObject({
+  profiles: z.tuple([z.literal('people')]).optional(),
   build: z.literal('.').optional(),
   image: z.string().regex(/^(depositd|.+:v?\d.*)$/, 'names no version'),
   user: z.string().optional(),
@@ -77,7 +78,7 @@ export const services = Object.entries(compose.services)
 export const oneShots = ['setup', 'depositd-migrate']
 export const daemons = ['depositd-http', 'depositd-worker']
 /** Run from the image of the Dockerfile. */
-export const programs = [...oneShots, ...daemons]
+export const programs = [...oneShots, ...daemons, 'people']
 
 /** What a service may take, in MiB. */
 export function memoryOf(name: string): number {

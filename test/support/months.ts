@@ -46,8 +46,12 @@ export async function openMonths(): Promise<Months> {
   const role = 'depositd_decider'
   const closer = openDatabase<Tables>({ url, poolMax: 20, applicationName: 'test closer', role })
   const depositId = await makeDeposit(books.db, 'base/tx/0')
-  const decision = await makeDecision(owner)
-  const change = (period: string, action: PeriodChange['action'], changes: Partial<PeriodChange> = {}) => {
+  const change = async (
+    period: string,
+    action: PeriodChange['action'],
+    changes: Partial<PeriodChange> = {},
+  ) => {
+    const decision = await makeDecision(owner)
     const who = { by: 'erin', approvedBy: null, decision, reason: null, forced: false }
     return changePeriod(closer, { period: period as Period, action, ...who, ...changes })
   }

@@ -13,6 +13,7 @@ export const emptyReading: GaugeValues = {
     atRisk: [],
     causes: [],
     sealAge: 0,
+    unsigned: 0,
     untied: [],
     unexplained: [],
     streams: [],

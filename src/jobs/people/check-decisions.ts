@@ -1,6 +1,7 @@
 import type { DecisionContent } from '../../people/decision.ts'
 import { type CheckedDecision, foldDecisions, isSame } from '../../people/register.ts'
-import { type DecidedRow, decidedRows, readDecisions } from '../../store/decisions.ts'
+import type { DecisionKind } from '../../people/roles.ts'
+import { type DecidedRow, decidedRows, mayReadEvidence, readDecisions } from '../../store/decisions.ts'
 import type { LedgerCheck } from '../books/ledger-checks.ts'
 
 /**
@@ -19,15 +20,27 @@ export function decisionsCheck(pinned: string | null): LedgerCheck {
           const { decisions, faults } = foldDecisions(stored, pinned)
           const findings = faults.map(({ decision, problem }) => `decision ${decision}: ${problem}`)
           let unsigned = 0
+          const named = new Set<bigint>()
           for await (const rows of decidedRows(tx)) {
             for (const row of rows) {
               if (row.decision === null) unsigned += 1
               else findings.push(...findingsOf(row, decisions.get(row.decision)))
+              if (row.decision !== null) named.add(row.decision)
             }
           }
+          const isShown = shownKinds(await mayReadEvidence(tx))
+          for (const [id, { content, state }] of decisions)
+            if (state === 'done' && content !== null && isShown(content.kind) && !named.has(id))
+              findings.push(`decision ${id} is done, but what it decides is missing`)
           return { findings, counted: { decisions: stored.length, unsigned } }
         }),
   }
+}
+
+/** Decisions about people are only themselves. */
+function shownKinds(readsEvidence: boolean): (kind: DecisionKind) => boolean {
+  const hidden = readsEvidence ? ['person'] : ['person', 'write_off', 'match']
+  return (kind) => !hidden.includes(kind)
 }
 
 function findingsOf(row: DecidedRow, decision: CheckedDecision | undefined): string[] {

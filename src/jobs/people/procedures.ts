@@ -70,7 +70,7 @@ const reversal: DecisionProcedure = async (db, change) => {
   const { journal, reason } = change as ReversalChange
   const id = BigInt(journal)
   const isOpening = (await readJournal(db, id))?.kind === 'opening'
-  let digest: string | null = null
+  let undone: { digest: string | null } | null = null
   return {
     people: 2,
     grounds: async (tx) =>
@@ -78,12 +78,12 @@ const reversal: DecisionProcedure = async (db, change) => {
     async carryOut(tx, people) {
       const byHand = { ...approved(people), reason }
       if (!isOpening) return bookReversal(tx, id, byHand)
-      const held = await holdingDecisions(tx, () => bookReversal(tx, id, byHand))
-      digest = held.digest
-      return held.result
+      const { result, digest } = await holdingDecisions(tx, () => bookReversal(tx, id, byHand))
+      undone = { digest }
+      return result
     },
     // Without the opening, what happened before it is to be booked.
-    finish: async () => void (isOpening && (await decideAllAnew(db, digest))),
+    finish: async () => void (undone && (await decideAllAnew(db, undone.digest))),
   }
 }
 

@@ -140,6 +140,10 @@ export const ofBooks = {
     'ledger_seal_age_seconds',
     'How long the oldest unsealed row of the log has waited for a seal; 0 if all are sealed.',
   ),
+  ledgerUnsigned: gauge(
+    'ledger_unsigned_decisions',
+    'Decisions of the last 24 hours that the owner of the database made without signatures: journals by hand, write-offs, matches, closed and reopened months.',
+  ),
 }
 
 /** Of each service, the total and the routes with the most deposits, the same on every replica. */

@@ -67,6 +67,11 @@ test.each<[string, string[], RegExp]>([
     /journal \d+ names decision 3, which is waiting/,
   ],
   [
+    'a decision whose journal lost its name',
+    [`update manual_journal set decision_id = null where decision_id = 3`],
+    /decision 3 is done, but what it decides is missing/,
+  ],
+  [
     'a journal that names no decision that exists',
     [`delete from decision_event where decision_id = 3`, `delete from decision where id = 3`],
     /names decision 3, which does not exist/,
