@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import { stringify } from 'yaml'
-import { runCommand } from './command.ts'
 import { connectAccountant } from './evaluate-dashboards.ts'
+import { addPeople, runDecided } from './people.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import { scrapeConfiguration } from './scrape-configuration.ts'
 import { until } from './until.ts'
@@ -117,11 +117,12 @@ export async function keepBooks({ world, startedAt }: Demonstration): Promise<vo
   const lines = [owed, lost].map((line) => ({ ...line, asset: 'base/USDC', amount: '3' }))
   const book = async (date: string): Promise<void> => {
     await writeFile(file, stringify({ date, reason: 'What the bank says', lines }))
-    await command(world, `ledger journal add ${file} --break-glass erin,max`)
+    await command(world, `ledger journal add ${file}`)
   }
   try {
+    await addPeople(world.db)
     await book(`${before}-28`)
-    await command(world, `ledger close ${before} --break-glass erin`)
+    await command(world, `ledger close ${before}`)
     await book(startedAt.toISOString().slice(0, 10))
   } finally {
     await rm(folder, { recursive: true })
@@ -139,6 +140,6 @@ export function untilShown({ prometheus }: Demonstration, since: Date): Promise<
 }
 
 async function command({ environment }: World, line: string): Promise<void> {
-  const { status, err } = await runCommand(line, environment)
+  const { status, err } = await runDecided(line, environment)
   if (status !== 0) throw new Error(`depositd ${line}: ${err}`)
 }

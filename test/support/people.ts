@@ -63,14 +63,15 @@ export async function runDecided(
   line: string | readonly string[],
   environment: Record<string, string>,
 ): Promise<Ran> {
-  const requested = await runCommand(line, { ...environment, ...signingKeys.erin })
+  const { SIGNING_KEY_FILE: _own, ...others } = environment
+  const requested = await runCommand(line, { ...others, ...signingKeys.erin })
   const [, id, json] =
     /^(?:decision (\d+) is requested|\{\n {2}"decision": "(\d+)",\n {2}"state": "waiting")/.exec(
       requested.out,
     ) ?? []
   if (id === undefined && json === undefined) return requested
   const approve = json === undefined ? `decisions approve ${id}` : `decisions approve ${json} --json`
-  return runCommand(approve, { ...environment, ...signingKeys.max })
+  return runCommand(approve, { ...others, ...signingKeys.max })
 }
 
 /** Erin requests, and max approves. @returns what was done */
