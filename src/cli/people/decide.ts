@@ -39,8 +39,9 @@ async function printWaiting(context: Context, { id, by, content }: DecisionResul
     const { transfers } = journalDocument(journal, assets)
     return `${journal.key}, ${placeOf(journal)}\n${table(transfers, transferColumns)}`
   })
+  const books = tables.length === 0 ? 'it books no journal\n' : tables.join('')
   const document = { decision: id, state: 'waiting', kind: content.kind, by, books: content.grounds.books }
-  print(context, document, printable(`${next}${tables.join('')}`))
+  print(context, document, printable(`${next}${books}`))
 }
 
 type DoneDecision = Pick<DecisionResult, 'by' | 'approvedBy' | 'result'> & { id: bigint | null }
