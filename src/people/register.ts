@@ -53,9 +53,10 @@ type Fold = {
 export function foldDecisions(decisions: readonly StoredDecision[], pinned: string | null): PeopleRegister {
   const fold: Fold = { firstKey: null, people: new Map(), decisions: new Map(), faults: [] }
   for (const decision of decisions) {
-    const content = readDecision(decision.text)
+    const read = readDecision(decision.text)
+    const problem = read === null ? 'its text is no decision' : problemOfText(decision, read)
+    const content = problem === null ? read : null
     fold.decisions.set(decision.id, { content, state: 'waiting', signers: [] })
-    const problem = content === null ? 'its text is no decision' : differenceOf(decision, content)
     if (problem !== null) fold.faults.push({ decision: decision.id, problem })
   }
   const events = decisions.flatMap((decision) => decision.events.map((event) => ({ decision, event })))
@@ -64,10 +65,19 @@ export function foldDecisions(decisions: readonly StoredDecision[], pinned: stri
   return fold
 }
 
-function differenceOf(row: StoredDecision, content: DecisionContent): string | null {
-  const { uuid, kind, people } = row
-  if (uuid === content.decision && kind === content.kind && people === content.people) return null
-  return 'its row does not say what its text says'
+function problemOfText(row: StoredDecision, content: DecisionContent): string | null {
+  const { decision, kind, people } = content
+  if (row.uuid !== decision || row.kind !== kind || row.people !== people)
+    return 'its row does not say what its text says'
+  return people < leastPeople(content) ? 'it takes two people' : null
+}
+
+/** Of decisions about money, one person may make those within the limit of the settings. */
+function leastPeople({ kind, change }: DecisionContent): 1 | 2 {
+  if (kind === 'journal' || kind === 'reversal' || kind === 'reopen') return 2
+  const isForced =
+    change !== null && typeof change === 'object' && 'forced' in change && change.forced === true
+  return kind === 'close' && isForced ? 2 : 1
 }
 
 type DecisionWithEvent = { decision: StoredDecision; event: DecisionEvent }

@@ -15,7 +15,7 @@ import {
   readVerifierKey,
   verifierKeyText,
 } from '../../../src/ledger/checkpoint.ts'
-import { type Signer, signerOf } from '../../../src/people/decision.ts'
+import { type Signer, signerOf, writeDecision } from '../../../src/people/decision.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { listDecisions } from '../../../src/store/decisions.ts'
 import type { Tables } from '../../../src/store/tables.ts'
@@ -170,6 +170,19 @@ test('a text that was altered after it was signed is not approved', async () => 
   await tamper(books, `update decision set text = replace(text, '"7.5"', '"9.5"') where id = ${id}`)
   expect(await problemOf(approveDecision(deps, id, max))).toBe(
     `decision ${id} is not valid: signed by erin: the signature is not valid`,
+  )
+})
+
+test('a journal that its text lets one person decide alone is not valid', async () => {
+  const { id, content } = await requestDecision(deps, journalRequest(), erin)
+  const text = writeDecision({ ...content, people: 1 })
+  await tamper(
+    books,
+    `update decision set people = 1, text = '${text.replaceAll("'", "''")}' where id = ${id}`,
+    `update decision_event set signature = '${erin.sign(text)}' where decision_id = ${id}`,
+  )
+  expect(await problemOf(approveDecision(deps, id, max))).toBe(
+    `decision ${id} is not valid: it takes two people`,
   )
 })
 
