@@ -31,7 +31,7 @@ COPY --from=program /app .
 # The folders give their owner to the volumes in which "setup" of docker-compose.yml writes.
 RUN ln -s /app/bin/depositd /usr/local/bin/depositd \
   && install -d -o node /secrets \
-    /secrets/alertmanager /secrets/daemon /secrets/grafana /secrets/owner /secrets/postgres /secrets/prometheus
+    /secrets/alertmanager /secrets/daemon /secrets/grafana /secrets/owner /secrets/people /secrets/postgres /secrets/prometheus
 USER node
 EXPOSE 8080 9464
 # Alive means that the event loop turns; whether it is ready for work is for /readyz and the alerts to say.
