@@ -113,7 +113,7 @@ async function setUp(): Promise<void> {
   const container = await up('setup')
   assert.equal(await container.ended, 0, container.output())
   first = madeSecrets()
-  assert.equal(first.size, 9)
+  assert.equal(first.size, 12)
   for (const value of first.values()) assert.ok(!container.output().includes(value))
 }
 
