@@ -80,7 +80,7 @@ const digestOfEvidence = sql`encode(sha256(convert_to(
   string_agg(i.id || ' ' || encode(sha256(i.body), 'hex'), E'\\n' order by i.id), 'UTF8')), 'hex')`
 
 /** SHA-256 over all evidence of the group of this deposit; null if there is no such deposit. */
-export async function evidenceDigest(db: Kysely<Tables>, depositId: bigint): Promise<string | null> {
+export async function evidenceOfDeposit(db: Kysely<Tables>, depositId: bigint): Promise<string | null> {
   const { rows } = await sql<{ digest: string | null }>`
     select ${digestOfEvidence} as digest
     from evidence e join inbox i on i.id = e.inbox_id
@@ -110,7 +110,7 @@ export type DecidedRow = {
 
 /** Of the journal `j` of a statement, as in the text that people sign. The key of a journal about a transfer names that. */
 const journalOfText = sql`jsonb_build_object('key', j.posting_key, 'period', j.period,
-  'event_at', to_char(j.event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 
+  'event_at', to_char(j.event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'deposit', case when j.transfer is null then j.deposit_id::text end,
   'transfers', (
     select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset, 'amount', t.amount::text)
@@ -186,12 +186,12 @@ export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<Deci
   )
 }
 
-/** Decisions of the last 24 hours without signatures; openings and restores take none. */
+/** Decisions of the last 24 hours without signatures; openings and restores take none. One about a deposit is an inbox row. */
 export async function countUnsigned(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select (
       select count(*) from manual_journal m join ledger_journal j on j.id = m.journal_id
-      where m.decision_id is null and j.kind in ('manual', 'reversal', 'write_off') and j.recorded_at > now() - interval '1 day'
+      where m.decision_id is null and j.transfer is null and j.kind <> 'opening' and j.recorded_at > now() - interval '1 day'
     )::int + (
       select count(*) from ledger_period_event where decision_id is null and at > now() - interval '1 day'
     )::int + (

@@ -1,11 +1,11 @@
-import { readRegister, requestDecision } from '../../jobs/people/decide.ts'
+import { type DecisionDeps, readRegister, requestDecision } from '../../jobs/people/decide.ts'
 import { makeSigningKey, verifierKeyText } from '../../ledger/checkpoint.ts'
-import { type Person, personNameForm } from '../../people/decision.ts'
+import { type Person, personNameForm, type Signer } from '../../people/decision.ts'
 import { type PersonRole, personRoles } from '../../people/roles.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { writeSecret } from '../files.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList } from '../lists.ts'
-import { badValue, choiceOf, notFound } from '../options.ts'
+import { badValue, choiceOf, notFound, wrongUse } from '../options.ts'
 import { print, type TableColumn } from '../print.ts'
 import { ownSigner, pinnedKey, withDecisions } from './signing.ts'
 
@@ -38,22 +38,29 @@ export async function addPersonCommand(
     const register = await readRegister(deps.db, deps.pinned)
     const kept = register.people.get(person.toLowerCase())?.keys ?? []
     const keys = key ?? (register.firstKey === null ? [signer.key] : [...kept])
-    return decidePerson(context, { person, roles: chosen, keys })
+    if (keys.length === 0)
+      throw wrongUse(
+        `${person} has no key`,
+        'give the public key that "bin/depositd people key" printed, with --key',
+      )
+    await decidePerson({ context, deps, signer }, { person, roles: chosen, keys })
   })
 }
 
 export async function removePersonCommand(context: Context, name: string): Promise<void> {
-  const { people } = await withDatabase(context, (db) => readRegister(db, pinnedKey(context)))
-  const person = people.get(name.toLowerCase())?.person
-  if (person === undefined) throw notFound(name, 'use a name from "bin/depositd people list"')
-  await decidePerson(context, { person, roles: [], keys: [] })
+  const signer = ownSigner(context)
+  await withDecisions(context, async (deps) => {
+    const { people } = await readRegister(deps.db, deps.pinned)
+    const person = people.get(name.toLowerCase())?.person
+    if (person === undefined) throw notFound(name, 'use a name from "bin/depositd people list"')
+    await decidePerson({ context, deps, signer }, { person, roles: [], keys: [] })
+  })
 }
 
-async function decidePerson(context: Context, person: Person): Promise<void> {
-  const signer = ownSigner(context)
-  const { id } = await withDecisions(context, (deps) =>
-    requestDecision(deps, { kind: 'person', change: person }, signer),
-  )
+type PersonDecision = { context: Context; deps: DecisionDeps; signer: Signer }
+
+async function decidePerson({ context, deps, signer }: PersonDecision, person: Person): Promise<void> {
+  const { id } = await requestDecision(deps, { kind: 'person', change: person }, signer)
   const did =
     person.roles.length === 0
       ? `${person.person} is removed`

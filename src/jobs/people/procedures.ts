@@ -3,7 +3,7 @@ import type { LedgerTransfer } from '../../core/booking-targets.ts'
 import { Fault } from '../../core/errors.ts'
 import type { DecisionGrounds, Signer } from '../../people/decision.ts'
 import { problemOfPerson } from '../../people/register.ts'
-import { evidenceDigest } from '../../store/decisions.ts'
+import { evidenceOfDeposit } from '../../store/decisions.ts'
 import { readJournal } from '../../store/ledger/journals.ts'
 import type { PeriodChange } from '../../store/ledger/periods.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -17,7 +17,13 @@ import {
 } from '../books/book-by-hand.ts'
 import { preparePeriodChange } from '../books/close-period.ts'
 import { bookReversal, checkReversal } from '../books/reverse-by-hand.ts'
-import { type DecisionProcedure, type DecisionProcedures, readRegister, requestDecision } from './decide.ts'
+import {
+  type DecidedBy,
+  type DecisionProcedure,
+  type DecisionProcedures,
+  readRegister,
+  requestDecision,
+} from './decide.ts'
 import { type LoadMoneyDeps, matchProcedure, writeOffProcedure } from './money-procedures.ts'
 
 type ProcedureSettings = {
@@ -53,7 +59,7 @@ export function createProcedures({ pinned, now, books, money }: ProcedureSetting
         people: 2,
         grounds: async (tx) =>
           groundsOf(await checkJournal({ db: tx, ...books(), now: now() }, written), (id) =>
-            evidenceDigest(tx, id),
+            evidenceOfDeposit(tx, id),
           ),
         carryOut: (tx, people) => bookJournal({ db: tx, ...books(), now: now() }, written, approved(people)),
       }
@@ -74,7 +80,7 @@ const reversal: DecisionProcedure = async (db, change) => {
   return {
     people: 2,
     grounds: async (tx) =>
-      groundsOf(await checkReversal(tx, id, { reason }), (deposit) => evidenceDigest(tx, deposit)),
+      groundsOf(await checkReversal(tx, id, { reason }), (deposit) => evidenceOfDeposit(tx, deposit)),
     async carryOut(tx, people) {
       const byHand = { ...approved(people), reason }
       if (!isOpening) return bookReversal(tx, id, byHand)
@@ -100,11 +106,7 @@ const changeOfPeriod: DecisionProcedure = async (db, change) => {
   }
 }
 
-function approved({
-  by,
-  approvedBy,
-  decision,
-}: Parameters<Awaited<ReturnType<DecisionProcedure>>['carryOut']>[1]) {
+function approved({ by, approvedBy, decision }: DecidedBy) {
   return { by, approvedBy: approvedBy ?? '', decision }
 }
 

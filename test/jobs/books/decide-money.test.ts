@@ -3,7 +3,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type ServiceId, type TransferDecision, transferRef } from '../../../src/core/evidence.ts'
 import { decisionOn } from '../../../src/jobs/books/propose-matches.ts'
 import { decisionsCheck } from '../../../src/jobs/people/check-decisions.ts'
-import { approveDecision, requestDecision } from '../../../src/jobs/people/decide.ts'
+import { approveDecision, decideUnsigned, requestDecision } from '../../../src/jobs/people/decide.ts'
 import { recordDecisions } from '../../../src/store/books/proposals.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { readGauges } from '../../../src/store/gauges.ts'
@@ -175,6 +175,15 @@ test('what people sign is exactly what is booked, and the journal names their de
     findings: [],
     counted: { unsigned: 0 },
   })
+})
+
+test('without signatures, the owner of the database writes off once, and it is counted as one', async () => {
+  const id = await overdue()
+  const alone = decideUnsigned(deps(), writeOffOf(id), { by: 'erin', approvedBy: null })
+  expect(await problemOf(alone)).toBe('this takes two people')
+  await decideUnsigned(deps(), writeOffOf(id), { by: 'erin', approvedBy: 'max' })
+  expect(await balances()).toEqual({ ...owed, 'expenses:write_off base': '100000000' })
+  expect((await readGauges(books.db)).unsigned).toBe(1)
 })
 
 test('a write-off is outdated once the evidence of its deposit has changed', async () => {
