@@ -23,6 +23,8 @@ export class BeancountLots {
   readonly #accounts = new Set<string>()
   /** True if debits were ever there, false if credits were. */
   readonly #sides = new Map<string, Set<boolean>>()
+  /** Lots of which nothing was left: what is added again may have another cost per unit. */
+  readonly #emptied = new Set<string>()
 
   constructor(currency: string) {
     this.#currency = currency
@@ -40,9 +42,12 @@ export class BeancountLots {
     })
   }
 
-  /** Beancount takes some out, or would by an order of its own. */
+  /** Beancount takes some out, or would by an order of its own, or would mix two costs of one lot. */
   isOpposedBy(lots: readonly ExportedLot[]): boolean {
-    return lots.some((lot) => this.#sides.get(placeOf(lot))?.has(lot.units < 0n))
+    return lots.some((lot) => {
+      const place = placeOf(lot)
+      return this.#sides.get(place)?.has(lot.units < 0n) || this.#emptied.has(`${place} ${lotOf(lot)}`)
+    })
   }
 
   /**
@@ -83,8 +88,10 @@ export class BeancountLots {
     for (const move of moves) {
       const { account, after } = move
       this.#accounts.add(account)
-      if (after.units === 0n) held.delete(lotOf(move))
-      else {
+      if (after.units === 0n) {
+        held.delete(lotOf(move))
+        this.#emptied.add(`${place} ${lotOf(move)}`)
+      } else {
         held.set(lotOf(move), after)
         sides.add(after.units > 0n)
       }
