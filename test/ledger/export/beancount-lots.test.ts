@@ -140,7 +140,7 @@ const openingLots = [
   { account: two, asset: 'A', acquiredAt: new Date('2025-06-01'), units: 70n, cost: 999n },
 ]
 
-const moved = (debit: string, credit: string, amount: bigint, days: number) => ({
+const moved = ([debit, credit]: [string, string], amount: bigint, days: number) => ({
   lines: [{ debit, credit, asset: 'A', amount, price: 1n }],
   reverses: -1,
   hours: 24 * days,
@@ -149,11 +149,11 @@ const reversal = (journal: number) => ({ lines: [], reverses: journal, hours: 0 
 
 /** What two reversals bring back to a lot that was used up has another cost per unit, and an earlier day. */
 const lateReversals = [
-  moved(two, one, 103n, 0),
-  moved(transit, one, 14n, 0),
-  moved(transit, one, 14n, 0),
-  moved(one, two, 103n, 1),
-  moved('expenses:goods', one, 272n, 2),
+  moved([two, one], 103n, 0),
+  moved([transit, one], 14n, 0),
+  moved([transit, one], 14n, 0),
+  moved([one, two], 103n, 1),
+  moved(['expenses:goods', one], 272n, 2),
   reversal(3),
   reversal(4),
 ]
