@@ -226,6 +226,14 @@ table public.inbox_pending (
   received_at timestamp with time zone not null,
   stored_at timestamp with time zone not null default now()
 );
+table public.invitation (
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  passkey text,
+  person text not null,
+  roles text[] not null,
+  token bytea not null
+);
 table public.ledger_account (
   asset text not null,
   created_at timestamp with time zone not null default now(),
@@ -456,6 +464,12 @@ table public.seal_node (
   height smallint not null,
   place bigint not null
 );
+table public.session (
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  person text,
+  token bytea not null
+);
 table public.stream (
   cursor jsonb,
   expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
@@ -639,6 +653,8 @@ constraint inbox_pkey on inbox: PRIMARY KEY (id);
 constraint inbox_source_check on inbox: CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'chain'::text, 'person'::text])));
 constraint inbox_source_key_check on inbox: CHECK ((source_key <> ''::text));
 constraint inbox_source_source_key_key on inbox: UNIQUE (source, source_key);
+constraint invitation_person_check on invitation: CHECK ((person <> ''::text));
+constraint invitation_pkey on invitation: PRIMARY KEY (token);
 constraint ledger_account_asset_fkey on ledger_account: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint ledger_account_id_check on ledger_account: CHECK ((id ~ '^(assets|liabilities|equity|expenses|income|trading):'::text));
 constraint ledger_account_pkey on ledger_account: PRIMARY KEY (id, asset);
@@ -794,6 +810,8 @@ constraint seal_range on seal: CHECK ((last_id > after_id));
 constraint seal_sealed_table_after_id_fkey on seal: FOREIGN KEY (sealed_table, after_id) REFERENCES seal(sealed_table, last_id);
 constraint seal_sealed_table_after_id_key on seal: UNIQUE NULLS NOT DISTINCT (sealed_table, after_id);
 constraint seal_sealed_table_last_id_key on seal: UNIQUE (sealed_table, last_id);
+constraint session_person_check on session: CHECK ((person <> ''::text));
+constraint session_pkey on session: PRIMARY KEY (token);
 constraint stream_pkey on stream: PRIMARY KEY (name);
 constraint valuation_rule_check on valuation_rule: CHECK (((currency IS NULL) = (max_age IS NULL)));
 constraint valuation_rule_currency_check on valuation_rule: CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -928,6 +946,7 @@ CREATE UNIQUE INDEX evidence_pkey ON public.evidence USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pending_pkey ON public.inbox_pending USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pkey ON public.inbox USING btree (id);
 CREATE UNIQUE INDEX inbox_source_source_key_key ON public.inbox USING btree (source, source_key);
+CREATE UNIQUE INDEX invitation_pkey ON public.invitation USING btree (token);
 CREATE UNIQUE INDEX ledger_account_pkey ON public.ledger_account USING btree (id, asset);
 CREATE UNIQUE INDEX ledger_journal_pkey ON public.ledger_journal USING btree (id);
 CREATE UNIQUE INDEX ledger_journal_posting_key_key ON public.ledger_journal USING btree (posting_key);
@@ -967,6 +986,7 @@ CREATE UNIQUE INDEX seal_number_next_leaf_key ON public.seal USING btree (number
 CREATE UNIQUE INDEX seal_pkey ON public.seal USING btree (number);
 CREATE UNIQUE INDEX seal_sealed_table_after_id_key ON public.seal USING btree (sealed_table, after_id) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX seal_sealed_table_last_id_key ON public.seal USING btree (sealed_table, last_id);
+CREATE UNIQUE INDEX session_pkey ON public.session USING btree (token);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
 CREATE UNIQUE INDEX value_lot_account_asset_deposit_id_origin_acquired_at_key ON public.value_lot USING btree (account, asset, deposit_id, origin, acquired_at) NULLS NOT DISTINCT;
@@ -3172,8 +3192,10 @@ CREATE TRIGGER valued_line_balanced AFTER INSERT ON public.valued_line REFERENCI
 CREATE TRIGGER valued_line_late AFTER INSERT ON public.valued_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
 CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+grant delete, insert on public.invitation to depositd_decider;
 grant delete, insert, select on public.chain_movement to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
+grant delete, insert, select on public.session to depositd_daemon;
 grant delete, insert, select, update on public.balance_difference to depositd_daemon;
 grant delete, insert, select, update on public.balance_point to depositd_daemon;
 grant delete, insert, select, update on public.canary_webhook to depositd_daemon;
@@ -3362,6 +3384,8 @@ grant select on public.evidence to depositd_backup;
 grant select on public.evidence_group to depositd_backup;
 grant select on public.inbox to depositd_backup;
 grant select on public.inbox_pending to depositd_backup;
+grant select on public.invitation to depositd_backup;
+grant select on public.invitation to depositd_daemon;
 grant select on public.ledger_account to depositd_accountant;
 grant select on public.ledger_account to depositd_backup;
 grant select on public.ledger_balance to depositd_backup;
@@ -3426,6 +3450,7 @@ grant select on public.seal to depositd_accountant;
 grant select on public.seal to depositd_backup;
 grant select on public.seal_node to depositd_accountant;
 grant select on public.seal_node to depositd_backup;
+grant select on public.session to depositd_backup;
 grant select on public.stream to depositd_backup;
 grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;

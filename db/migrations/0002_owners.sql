@@ -272,6 +272,26 @@ $$;
 create constraint trigger inbox_decided after insert on inbox
   for each row when (new.source = 'person') execute function check_decided();
 
+-- Sign-ins to the console, and invitations to make a passkey. They are no record: all of them end by themselves.
+create table session (
+  -- SHA-256 of what the browser holds.
+  token bytea primary key,
+  -- Null until a person has shown who they are.
+  person text check (person <> ''),
+  -- What their passkey is to sign.
+  challenge text not null,
+  expires_at timestamptz not null
+);
+create table invitation (
+  -- SHA-256 of the end of the link.
+  token bytea primary key,
+  person text not null check (person <> ''),
+  roles text[] not null,
+  challenge text not null,
+  -- The public key, once it is made. It counts from the decision of an administrator about it.
+  passkey text,
+  expires_at timestamptz not null
+);
 create view accounting.decisions as
   select d.id, d.kind,
     case

@@ -61,6 +61,11 @@ revoke execute on function make_ledger_partitions, make_ledger_snapshot, ledger_
 grant execute on function make_ledger_partitions, make_ledger_snapshot, ledger_cut, keep_account_labels, ledger_turnover
   to depositd_daemon;
 
+-- Sign-ins.
+grant select, insert, delete on session to depositd_daemon;
+grant select, update (passkey) on invitation to depositd_daemon;
+grant insert, delete on invitation to depositd_decider;
+
 -- What people decide.
 grant insert (uuid, kind, people, text) on decision to depositd_decider;
 grant insert (decision_id, action, person, signature, reason) on decision_event to depositd_decider;

@@ -5,7 +5,7 @@ import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { toTxId } from '../core/asset.ts'
 import { rulesOf } from '../core/decide.ts'
-import { Fault, isFault, messageOf } from '../core/errors.ts'
+import { Fault, messageOf } from '../core/errors.ts'
 import { explainDeposit } from '../jobs/books/decide-again.ts'
 import { within } from '../jobs/within.ts'
 import { cacheRead } from '../ops/cached-read.ts'
@@ -29,13 +29,15 @@ import { listPeriods } from '../store/ledger/periods.ts'
 import { listCheckpoints } from '../store/ledger/seals.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
 import type { Tables } from '../store/tables.ts'
+import { composePeople } from './console-people.ts'
 import type { Services } from './services.ts'
 
 export type ConsoleDeps = {
   version: string
-  services: Pick<Services, 'names'>
-  read: GaugesReader
+  services: Pick<Services, 'names' | 'followed'>
+  gauges: { read: GaugesReader }
   readiness: Readiness
+  ops: { url: string }
 }
 
 /** A read-only pool of its own, so page views never take connections from workers. */
@@ -58,7 +60,7 @@ const listed = {
 
 export function composeConsole(
   settings: Settings,
-  { version, services, read, readiness }: ConsoleDeps,
+  { version, services, gauges: { read }, readiness, ops }: ConsoleDeps,
 ): OpsSources & AsyncDisposable {
   const db = openDatabase<Tables>({
     url: settings.databaseUrl,
@@ -90,21 +92,22 @@ export function composeConsole(
     ledger: () => reading(ledger()),
     runbook: (kind) => sectionNamed(runbook, kind),
   }
-  const pages = serveConsole(reader)
-  return { read, readiness, console: pages, [Symbol.asyncDispose]: () => db.destroy() }
+  const people = composePeople(settings, { services, opsUrl: ops.url, reading })
+  const dispose = async () => void (await Promise.all([db.destroy(), people[Symbol.asyncDispose]()]))
+  return { read, readiness, console: serveConsole(reader, people), [Symbol.asyncDispose]: dispose }
 }
 
 /** A server's message may contain secrets, which are removed. */
 function readsHiding(hide: (text: string) => string) {
   const redacted = (error: unknown): string => hide(messageOf(error))
   return {
-    /** @throws Fault `remote_failed` on any error or timeout */
+    /** @throws Fault `remote_failed` on any error that is no fault of ours, or timeout */
     reading: async <Value>(work: Promise<Value>): Promise<Value> => {
       const what = 'reading the database'
       try {
         return await within(pageMaxMs, what, work)
       } catch (error) {
-        if (isFault(error, 'remote_failed')) throw error
+        if (error instanceof Fault) throw error
         throw new Fault('remote_failed', { what, problem: redacted(error) }, { cause: error })
       }
     },

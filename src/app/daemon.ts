@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { hostOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { rulesOf } from '../core/decide.ts'
 import type { Role } from '../health.ts'
@@ -9,7 +10,7 @@ import { createQueue, type Queue, queueLimits } from '../jobs/queue/queue.ts'
 import { polledOf, sharedTicks, startSchedule, type Tick, ticksOf } from '../jobs/schedule.ts'
 import { logEvent } from '../log/log-event.ts'
 import { jobNames } from '../ops/metrics/daemon.ts'
-import { createMetrics } from '../ops/metrics.ts'
+import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { createObserver, type Observer } from '../ops/observe.ts'
 import { startOps } from '../ops/server.ts'
 import { traceJobs, traceObserved } from '../ops/tracing/tracing.ts'
@@ -59,12 +60,12 @@ const recurring = new Set<string>(jobNames.filter((name) => name !== 'read' && n
 export async function startDaemon(configured: Settings, options: DaemonOptions): Promise<Daemon> {
   await using starting = new AsyncDisposableStack()
   const holder = randomUUID()
-  const metrics = createMetrics(options.version, knownLabels(configured))
-  showLinks(metrics, configured.links)
+  const metrics = openMetrics(configured, options.version)
   const observer = createObserver(metrics, options.log)
   const services = followServices(configured, { ...options, report: observer.settingsRead })
   starting.defer(services.stop)
-  const ops = await startOps({ ...configured.ops, metrics, failed: observer.opsFailed })
+  const publicHost = hostOfConsole(configured.links)
+  const ops = await startOps({ ...configured.ops, publicHost, metrics, failed: observer.opsFailed })
   starting.defer(() => ops.stop())
 
   const { db, settings } = await prepareDatabase(configured, observer)
@@ -88,7 +89,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   starting.defer(endSchedule)
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
   const gauges = starting.use(composeGauges(settings, { queue, observer }))
-  const shown = starting.use(composeConsole(settings, { ...options, services, read: gauges.read, readiness }))
+  const shown = starting.use(composeConsole(settings, { ...options, ops, services, gauges, readiness }))
   const receiving = { ...options, db, queue, observer, services, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())
@@ -105,6 +106,12 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
       await running.disposeAsync()
     },
   }
+}
+
+function openMetrics(settings: Settings, version: string): Metrics {
+  const metrics = createMetrics(version, knownLabels(settings))
+  showLinks(metrics, settings.links)
+  return metrics
 }
 
 function enterAsWorker(db: Database<Tables>, { serverAwaited }: Observer): Promise<() => Promise<void>> {

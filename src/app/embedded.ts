@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { EnvironmentReader } from '../config/environment.ts'
+import { originOfConsole } from '../config/environment-settings.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault } from '../core/errors.ts'
 import { roles } from '../health.ts'
 import { transfersPath } from '../intake/server.ts'
 import { addFirstPerson } from '../jobs/people/procedures.ts'
+import { signInLink } from '../jobs/people/sign-in.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from '../jobs/provision.ts'
 import type { SecretRedactor } from '../log/hide-secrets.ts'
 import { signerOf } from '../people/decision.ts'
@@ -40,7 +42,13 @@ export type EmbeddedOptions = {
   trafficEveryMs: number
 }
 
-export type EmbeddedDaemon = { daemon: Daemon; db: Database<Tables>; stop: () => Promise<void> }
+export type EmbeddedDaemon = {
+  daemon: Daemon
+  db: Database<Tables>
+  /** Signs the first person in, once. */
+  signInUrl: string
+  stop: () => Promise<void>
+}
 
 /** @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDaemon> {
@@ -62,7 +70,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     applicationName: 'depositd screen',
   })
   starting.defer(() => db.destroy())
-  await addFirstPerson(db, signerOf(firstSigner(options.folder)))
+  const first = signerOf(firstSigner(options.folder))
+  await addFirstPerson(db, first)
+  const origin = originOfConsole(settings.links, Number(new URL(daemon.opsUrl).port))
+  const signInUrl = `${origin}/sign-in/${await signInLink(db, first.person)}`
   const targets = await provision(settings, { db, networks: settings.networks })
   const traffic = startTraffic({
     networks: chains.networks,
@@ -79,7 +90,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   })
   starting.defer(() => traffic.stop())
   const running = starting.move()
-  return { daemon, db, stop: () => running.disposeAsync() }
+  return { daemon, db, signInUrl, stop: () => running.disposeAsync() }
 }
 
 type World = { postgres: PostgresServer; chains: Chains; service: DepositService; ports: EmbeddedPorts }

@@ -1,10 +1,9 @@
-import type { LedgerTransfer } from '../core/booking-targets.ts'
 import { causeKeyOf } from '../core/cause.ts'
 import type { LegFacts } from '../core/decide.ts'
 import type { DepositVerdict } from '../core/judging/reconcile.ts'
 import type { Mismatch } from '../core/mismatch.ts'
-import { formatAmount } from '../core/money.ts'
 import type { JournalPreview } from '../jobs/books/book-by-hand.ts'
+import { transferDocument } from '../presentation/journal.ts'
 import {
   type AmountAsset,
   type AssetLabels,
@@ -83,29 +82,9 @@ export function journalDocument(journal: BookedJournal | JournalPreview, assets:
   }
 }
 
-/** The month of the books, and that of the event if it differs: the journal is then late. */
-export function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
-  const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
-  const late = books === happened ? '' : `, late: the event was in ${happened}`
-  return `in the books of ${books}${late}`
-}
-
 function bookedPart({ id, kind, recordedAt, reverses, reversedBy, byHand }: BookedJournal) {
   const { reason = null, by: madeBy = null, approvedBy = null } = byHand ?? {}
   return { id, kind, recordedAt, reverses, reversedBy, reason, madeBy, approvedBy }
-}
-
-export function transferDocument({ debit, credit, asset, amount }: LedgerTransfer, assets: AssetNames) {
-  const { symbol, network, decimals } = assets.get(asset) ?? { symbol: '', network: '', decimals: 0 }
-  return {
-    debit,
-    credit,
-    asset_symbol: symbol,
-    asset,
-    network,
-    amount: formatAmount(amount, decimals),
-    amount_base: amount,
-  }
 }
 
 /** Every amount in units of its asset and in base units. */

@@ -55,10 +55,14 @@ export function partLine({ part, address, milliseconds }: StartedPart): string {
   return `  ${part.padEnd(10)} ${address.padEnd(48)} ${took.padStart(6)}`.trimEnd()
 }
 
-export function readyText(trafficSeconds: number, consoleUrl: string, logFile: string): string {
+export function readyText(trafficSeconds: number, signInUrl: string, logFile: string): string {
   return `
 Everything runs. Test customers pay every ${trafficSeconds} s, later less often, on the local chains.
-Open the console at ${consoleUrl}, or type in another terminal, in this folder:
+Open the console; this link signs you in, once:
+
+  ${signInUrl}
+
+Or type in another terminal, in this folder:
 
   bin/depositd deposits list     deposits and their states
   bin/depositd mismatches list   what does not agree, and the next step

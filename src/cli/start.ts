@@ -84,7 +84,7 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
   })
   void signalled.then(() => screen.stop())
   const running = await starting
-  screen.say(readyText(trafficSeconds, `${running.daemon.opsUrl}/`, logFile))
+  screen.say(readyText(trafficSeconds, running.signInUrl, logFile))
   screen.watch(running.db)
   await signalled
   await running.stop().catch((error: unknown) => screen.say(`while stopping: ${messageOf(error)}`))

@@ -61,6 +61,16 @@ function readLink(reader: EnvironmentReader, name: string): string | null {
   return text.replace(/\/+$/, '')
 }
 
+/** Passkeys are bound to it, and to no IP address. */
+export function originOfConsole({ console }: Pick<Links, 'console'>, port: number): string {
+  return new URL(console ?? `http://localhost:${port}`).origin
+}
+
+/** With its port, as browsers send it; null if only this machine opens the console. */
+export function hostOfConsole({ console }: Pick<Links, 'console'>): string | null {
+  return console === null ? null : new URL(console).host
+}
+
 /** Omits URLs that point each machine to itself. */
 export function sharedLinks(links: Links): Links {
   return {

@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Req
 import { Fault, messageOf } from '../core/errors.ts'
 import { type HttpServer, startHttpServer } from '../http/server.ts'
 import { type ServerLimits, serverLimits } from '../http/server-limits.ts'
+import type { ConsoleSite } from './console/serve-console.ts'
 import { type GaugesReader } from './gauges.ts'
 import type { Metrics } from './metrics.ts'
 import { createReadiness, type Readiness, type ReadinessReport } from './readiness.ts'
@@ -13,6 +14,8 @@ export type OpsSettings = {
   port: number
   /** Null or absent if every client that reaches the port may see everything. */
   token?: string | null
+  /** Under which a reverse proxy on this machine reaches it, with the port. */
+  publicHost?: string | null
   limits?: OpsLimits
   metrics: Metrics
   failed?: (path: string, error: unknown) => void
@@ -27,7 +30,7 @@ export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256, conn
 export type OpsSources = {
   read: GaugesReader
   readiness: Readiness
-  console?: RequestHandler
+  console?: ConsoleSite
 }
 
 export type OpsServer = {
@@ -48,7 +51,7 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
   const showing: OpsResponders = {
     ask: unready('start', 'the database is being brought up to date'),
     read: () => Promise.resolve({ live: null, totals: null, scorecard: null, queue: null }),
-    pages: (_request, _response, next) => next(),
+    console: { pages: (_request, _response, next) => next(), admits: () => Promise.resolve(false) },
   }
   const { url, stop } = await listen(createApp(settings, showing), { host, port, limits, drainMs: 0 })
   return {
@@ -56,7 +59,7 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
     open(shown) {
       showing.ask = createReadiness(shown.readiness)
       showing.read = shown.read
-      showing.pages = shown.console ?? showing.pages
+      showing.console = shown.console ?? showing.console
     },
     leave() {
       showing.ask = unready('stop', 'the process is stopping')
@@ -65,22 +68,33 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
   }
 }
 
-type OpsResponders = { ask: () => Promise<ReadinessReport>; read: GaugesReader; pages: RequestHandler }
+type OpsResponders = { ask: () => Promise<ReadinessReport>; read: GaugesReader; console: ConsoleSite }
 
-function createApp({ host, token = null, metrics, failed }: OpsSettings, showing: OpsResponders): Express {
+/** Asks for the token of the settings. */
+const tokenPath = '/sign-in/token'
+
+function createApp(
+  { token = null, metrics, failed, ...bound }: OpsSettings,
+  showing: OpsResponders,
+): Express {
   const recognises = createRecognition(token)
   const app = express()
   app.disable('x-powered-by')
   app.use(protect)
   app.get('/livez', (_request, response) => void response.type('text/plain').send('alive\n'))
-  app.use(refuseOtherNames(host))
+  app.use(refuseOtherNames(bound))
   app.get('/readyz', async (request, response) => {
     const answer = await showing.ask()
     response.status(answer.ready ? 200 : 503).json(recognises(request) ? answer : { ready: answer.ready })
   })
-  app.use(requireToken(recognises))
+  app.use(
+    '/metrics',
+    requireToken(recognises, () => Promise.resolve(false)),
+  )
   app.get('/metrics', serveMetrics({ metrics, read: () => showing.read() }))
-  app.use((request, response, next) => showing.pages(request, response, next))
+  app.use(requireToken(recognises, (request) => showing.console.admits(request)))
+  app.get(tokenPath, (_request, response) => response.redirect(303, '/'))
+  app.use((request, response, next) => showing.console.pages(request, response, next))
   app.use(
     (_request, response) => void response.status(404).type('text/plain').send('there is no such page\n'),
   )
@@ -122,10 +136,11 @@ const ownNames = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
  * On loopback, only its own names: a foreign website could point its host name to this port and read the responses as
  * its own origin (DNS rebinding).
  */
-function refuseOtherNames(host: string): RequestHandler {
+function refuseOtherNames({ host, publicHost }: Pick<OpsSettings, 'host' | 'publicHost'>): RequestHandler {
   const isOwn = ownNames.test(host.includes(':') ? `[${host}]` : host)
   return (request, response, next) => {
-    if (!isOwn || ownNames.test(request.headers.host ?? '')) next()
+    const { host: asked = '' } = request.headers
+    if (!isOwn || ownNames.test(asked) || asked === publicHost) next()
     else response.status(421).type('text/plain').send('this port is reached as localhost\n')
   }
 }
@@ -158,9 +173,12 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function requireToken(recognises: Recognises): RequestHandler {
-  return (request, response, next) => {
-    if (recognises(request)) return next()
+/** Browsers without it are led to the sign-in, from which `/sign-in/token` leads back to here. */
+function requireToken(recognises: Recognises, admits: ConsoleSite['admits']): RequestHandler {
+  return async (request, response, next) => {
+    if (recognises(request) || (request.path !== tokenPath && (await admits(request)))) return next()
+    const isPage = request.method === 'GET' && request.accepts(['text/plain', 'text/html']) === 'text/html'
+    if (isPage && request.path !== tokenPath) return response.redirect(303, '/sign-in')
     response
       .status(401)
       .set('WWW-Authenticate', 'Basic realm="depositd", charset="UTF-8"')

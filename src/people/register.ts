@@ -1,8 +1,8 @@
-import { isSignedBy, readSignatures, readVerifierKey } from '../ledger/checkpoint.ts'
 import { type DecisionContent, type Person, readDecision, readPerson, writeDecision } from './decision.ts'
+import { readPersonKey } from './person-key.ts'
 import { requesters } from './roles.ts'
 
-/** `signature` is a line of a signed note. An `outdated` decision rests on what has changed since it was requested. */
+/** `signature` is a line of a signed note, or what a passkey returned. An `outdated` decision rests on what has changed since it was requested. */
 export type DecisionEvent = {
   id: bigint
   action: 'signed' | 'rejected' | 'outdated'
@@ -148,12 +148,8 @@ function firstPerson(
 }
 
 function isValid({ content, event }: Omit<Signature, 'signers'>, { keys }: Person): boolean {
-  const signatures = readSignatures(event.signature ?? '')
-  const body = writeDecision(content)
-  return keys.some((text) => {
-    const key = readVerifierKey(text)
-    return key !== null && isSignedBy({ body, signatures }, key)
-  })
+  const text = writeDecision(content)
+  return keys.some((key) => readPersonKey(key)?.hasSigned(text, event.signature ?? '') === true)
 }
 
 /** Null if the register may take this decision. */
@@ -164,14 +160,10 @@ export function problemOfPerson(
   const person = readPerson(change)
   if (person === null) return 'it names no person'
   const others = [...people.values()].filter((other) => !isSame(other.person, person.person))
-  const keys = person.keys.map(readVerifierKey)
-  if (keys.some((key) => key?.kind !== 'log' || key.name !== person.person))
-    return `a key is no public key of ${person.person}`
-  const taken = others.flatMap((other) => other.keys.map(readVerifierKey))
-  if (
-    keys.some((key) => taken.some((other) => key !== null && other?.publicKey.equals(key.publicKey) === true))
-  )
-    return 'a key belongs to another person'
+  const keys = person.keys.map(readPersonKey)
+  if (keys.some((key) => key?.person !== person.person)) return `a key is no public key of ${person.person}`
+  const taken = new Set(others.flatMap((other) => other.keys.map((key) => readPersonKey(key)?.publicKey)))
+  if (keys.some((key) => taken.has(key?.publicKey))) return 'a key belongs to another person'
   const remains = [...others, person].some(
     (one) => one.roles.includes('administrator') && one.keys.length > 0,
   )

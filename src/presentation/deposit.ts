@@ -42,7 +42,13 @@ type DepositMismatch = {
 }
 type EvidenceLine = { inbox_id: string; source: string; what: string; received_at: Date }
 type JournalSummary = { posting_key: string; event_at: Date; transfers: readonly TransferLine[] }
-type TransferLine = { debit: string; credit: string; amount: string; asset_symbol: string; network: string }
+export type TransferLine = {
+  debit: string
+  credit: string
+  amount: string
+  asset_symbol: string
+  network: string
+}
 
 export const depositColumns: readonly TableColumn<DepositListRow>[] = [
   { title: 'ID', value: ({ id }) => id, align: 'right' },

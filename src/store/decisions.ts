@@ -161,6 +161,13 @@ const ofEvidence = sql`
         left join decision d on d.uuid::text = i.source_key
       where i.source = 'person' and said ->> 'by' <> 'policy'`
 
+/** True if the login of this connection may write decisions. */
+export async function mayDecide(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select pg_has_role(session_user, 'depositd_decider', 'member') as may`.execute(db)
+  return rows[0]?.may ?? false
+}
+
 /** Accountants may not. */
 export async function mayReadEvidence(tx: Transaction<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`select has_table_privilege('inbox', 'select') as may`.execute(

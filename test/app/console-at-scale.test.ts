@@ -98,8 +98,9 @@ test('no page reads a table of deposits, mismatches or evidence through', async 
   const readiness = { checks: [], isNeeded: () => true }
   const shown = composeConsole(settings, {
     version: 'test',
-    services: { names: () => ['default'] },
-    read: readAs(emptyReading),
+    services: { names: () => ['default'], followed: () => settings },
+    ops,
+    gauges: { read: readAs(emptyReading) },
     readiness,
   })
   ops.open(shown)
@@ -145,7 +146,13 @@ test('the overview shows the figures of all that is stored', async () => {
   const readiness = { checks: [], isNeeded: () => true }
   ops.open(
     stack.use(
-      composeConsole(settings, { version: 'test', services: { names: () => ['default'] }, read, readiness }),
+      composeConsole(settings, {
+        version: 'test',
+        services: { names: () => ['default'], followed: () => settings },
+        ops,
+        gauges: { read },
+        readiness,
+      }),
     ),
   )
   const { status, text } = await pageAt(ops.url)

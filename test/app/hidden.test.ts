@@ -66,13 +66,15 @@ test('the console', async () => {
   // What the server says of a database that is not there, it says with its name.
   place.pathname = '/sk_live_9f8e7d6c'
   const readiness = { checks: [], isNeeded: () => true }
+  const settings = settingsWith({ DATABASE_URL: place.href })
   const deps = {
     version: 'test',
-    services: { names: () => ['default'] },
-    read: readAs(emptyReading),
+    services: { names: () => ['default'], followed: () => settings },
+    ops: { url: 'http://127.0.0.1:9464' },
+    gauges: { read: readAs(emptyReading) },
     readiness,
   }
-  await using shown = composeConsole(settingsWith({ DATABASE_URL: place.href }), deps)
+  await using shown = composeConsole(settings, deps)
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   ops.open(shown)
   for (const path of ['/', '/deposits', '/ledger']) {

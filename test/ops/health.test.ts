@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import type { ComponentHealth } from '../../src/health.ts'
 import type { ReadinessCheck, ReadinessReport } from '../../src/ops/readiness.ts'
-import { emptyReading, readAs, startOpsServer as start, startUnopened } from '../support/ops-server.ts'
+import {
+  emptyReading,
+  readAs,
+  siteOf,
+  startOpsServer as start,
+  startUnopened,
+} from '../support/ops-server.ts'
 
 const fine = (part: string): ReadinessCheck => check({ part, state: 'fine', says: 'answers' })
 const failing = (part: string, problem: string): ReadinessCheck => ({
@@ -109,7 +115,7 @@ test('before it has started it is alive and not ready, and so it is again once i
   server.open({
     read: readAs(emptyReading),
     readiness: shown,
-    console: (_request, response) => void response.send('console'),
+    console: siteOf((_request, response) => void response.send('console')),
   })
   expect(await readiness(server.url)).toMatchObject([200, { ready: true }])
   expect(await status('/')).toBe(200)

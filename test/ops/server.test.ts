@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { messageOf } from '../../src/core/errors.ts'
 import { opsLimits } from '../../src/ops/server.ts'
-import { running, startOpsServer as start } from '../support/ops-server.ts'
+import { running, siteOf, startOpsServer as start } from '../support/ops-server.ts'
 
 test('a port that is taken is a fault that names the setting', async () => {
   const port = Number(new URL(await start()).port)
@@ -29,7 +29,8 @@ const otherNames = ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.ex
 test.each(['/', '/metrics', '/readyz'])(
   'on loopback %s has no other name, so that no page of somebody else can read it under its own',
   async (path) => {
-    const url = (await start({ console: (_request, response) => void response.send('console') })) + path
+    const url =
+      (await start({ console: siteOf((_request, response) => void response.send('console')) })) + path
     for (const host of ownNames) expect([host, await statusAs(url, host)]).toEqual([host, 200])
     for (const host of otherNames) expect([host, await statusAs(url, host)]).toEqual([host, 421])
   },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { startOpsServer } from '../support/ops-server.ts'
+import { siteOf, startOpsServer } from '../support/ops-server.ts'
 
 const token = '0123456789abcdef'
 const guarded = () =>
-  startOpsServer({ token, console: (_request, response) => void response.send('a console') })
+  startOpsServer({ token, console: siteOf((_request, response) => void response.send('a console')) })
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 

@@ -1,4 +1,6 @@
+import type { RequestHandler } from 'express'
 import { afterEach } from 'vitest'
+import type { ConsoleSite } from '../../src/ops/console/serve-console.ts'
 import type { GaugesReader, GaugeValues } from '../../src/ops/gauges.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import type { Readiness } from '../../src/ops/readiness.ts'
@@ -36,6 +38,11 @@ export const running: OpsServer[] = []
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop()
 })
+
+/** Pages for nobody who has no token. */
+export function siteOf(pages: RequestHandler): ConsoleSite {
+  return { pages, admits: () => Promise.resolve(false) }
+}
 
 /** An ops server that nothing is shown on yet; it is stopped after the test. */
 export async function startUnopened(changes: Partial<OpsSettings> = {}): Promise<OpsServer> {

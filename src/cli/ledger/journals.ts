@@ -4,6 +4,7 @@ import { checkJournal, type JournalPreview } from '../../jobs/books/book-by-hand
 import { checkReversal } from '../../jobs/books/reverse-by-hand.ts'
 import type { JsonValue } from '../../people/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
+import { placeOf } from '../../presentation/journal.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import {
   type BookedJournal,
@@ -15,7 +16,7 @@ import {
 } from '../../store/ledger/journals.ts'
 import { nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
-import { journalDocument, placeOf } from '../documents.ts'
+import { journalDocument } from '../documents.ts'
 import { readTextFile } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { notFound, textOf, wrongUse } from '../options.ts'

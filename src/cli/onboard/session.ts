@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { parse } from 'yaml'
 import { parseSettings, type ServiceSettings, type Settings } from '../../config/settings.ts'
 import { defaultService, type ServiceName } from '../../core/evidence.ts'
+import { askPerson, isAgreed } from '../ask.ts'
 import { attachedEnvironment, type Context, isSet, type ProcessEnvironment } from '../context.ts'
 import { badValue, wrongUse } from '../options.ts'
 import { openSettingsDocument, type SettingsDocument } from './settings-document.ts'
@@ -81,28 +81,11 @@ export function openSession(context: Context, name: string, options: OnboardOpti
       return { settings, service }
     },
     say,
-    ask: (question) => askPerson(context, options, question),
+    ask: (question) => askPerson(context, question, options),
     async agree(question) {
-      if (options.yes === true || /^y(?:es)?$/i.test(await askPerson(context, options, `${question} [y/N]`)))
-        return
+      if (await isAgreed(context, question, options)) return
       throw wrongUse('stopped as you asked', 'run the same command again to continue from here')
     },
-  }
-}
-
-async function askPerson(
-  context: Context,
-  { yes = false }: OnboardOptions,
-  question: string,
-): Promise<string> {
-  if (yes) return ''
-  if (!process.stdin.isTTY || context.json)
-    throw wrongUse(`an answer is needed: ${question}`, 'run the command on a terminal, or with --yes')
-  const asking = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    return (await asking.question(`${question} `)).trim()
-  } finally {
-    asking.close()
   }
 }
 

@@ -13,6 +13,21 @@ export function describePeople(program: Command, act: Act): void {
     .requiredOption('--roles <list>', `separated by commas: ${personRoles.join(', ')}`)
     .addOption(key)
     .action(act(async () => (await import('./people.ts')).addPersonCommand))
+  subcommand(
+    people,
+    'invite <name>',
+    'let a person make a passkey; a second call confirms it, as an administrator',
+  )
+    .option(
+      '--roles <list>',
+      `separated by commas: ${personRoles.join(', ')}; by default those that they have`,
+    )
+    .option('--again', 'make another link')
+    .option('--yes', 'confirm the passkey without a question')
+    .action(act(async () => (await import('./people.ts')).invitePersonCommand))
+  subcommand(people, 'sign-out <name>', 'end all sessions of a person in the console').action(
+    act(async () => (await import('./people.ts')).signOutCommand),
+  )
   subcommand(people, 'remove <name>', 'remove a person; what they decided stays').action(
     act(async () => (await import('./people.ts')).removePersonCommand),
   )

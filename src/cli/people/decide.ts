@@ -5,11 +5,12 @@ import { decidedJournals, type PeriodDecision } from '../../jobs/people/procedur
 import type { JsonValue } from '../../people/decision.ts'
 import type { DecisionKind } from '../../people/roles.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
+import { placeOf } from '../../presentation/journal.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import type { BookedJournal } from '../../store/ledger/journals.ts'
 import type { PeriodChange } from '../../store/ledger/periods.ts'
 import { type Context, withDatabase } from '../context.ts'
-import { journalDocument, placeOf } from '../documents.ts'
+import { journalDocument } from '../documents.ts'
 import { print, printable, table } from '../print.ts'
 import { ownSigner, unsignedNames, withDecisions } from './signing.ts'
 

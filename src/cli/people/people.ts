@@ -1,13 +1,21 @@
-import { type DecisionDeps, readRegister, requestDecision } from '../../jobs/people/decide.ts'
+import {
+  type DecisionDeps,
+  readRegister,
+  refuseRequester,
+  requestDecision,
+} from '../../jobs/people/decide.ts'
+import { codeOf, invite } from '../../jobs/people/sign-in.ts'
 import { makeSigningKey, verifierKeyText } from '../../ledger/checkpoint.ts'
 import { type Person, personNameForm, type Signer } from '../../people/decision.ts'
 import { type PersonRole, personRoles } from '../../people/roles.ts'
+import { deleteInvitation, endSessionsOf, readInvitation } from '../../store/sessions.ts'
+import { isAgreed } from '../ask.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { writeSecret } from '../files.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList } from '../lists.ts'
 import { badValue, choiceOf, notFound, wrongUse } from '../options.ts'
 import { print, type TableColumn } from '../print.ts'
-import { ownSigner, pinnedKey, withDecisions } from './signing.ts'
+import { consoleOrigin, ownSigner, pinnedKey, withDecisions } from './signing.ts'
 
 /** Makes the key of a person, on their own machine. */
 export function createPersonKeyCommand(context: Context, name: string, { out }: { out: string }): void {
@@ -32,7 +40,7 @@ export async function addPersonCommand(
   { roles, key }: PersonOptions,
 ): Promise<void> {
   const person = personName(name)
-  const chosen = roles.split(',').map((role) => choiceOf('--roles', role.trim(), personRoles))
+  const chosen = rolesOf({ roles })
   const signer = ownSigner(context)
   await withDecisions(context, async (deps) => {
     const register = await readRegister(deps.db, deps.pinned)
@@ -45,6 +53,69 @@ export async function addPersonCommand(
       )
     await decidePerson({ context, deps, signer }, { person, roles: chosen, keys })
   })
+}
+
+type InviteOptions = { roles?: string; again?: boolean; yes?: boolean }
+
+/**
+ * The first call makes a link, with which the person makes a passkey. The next one shows the code of the passkey, and
+ * signs that it belongs to the person.
+ */
+export async function invitePersonCommand(
+  context: Context,
+  name: string,
+  options: InviteOptions,
+): Promise<void> {
+  const person = personName(name)
+  const signer = ownSigner(context)
+  await withDecisions(context, async (deps) => {
+    await refuseRequester(deps, signer, 'person')
+    const known = (await readRegister(deps.db, deps.pinned)).people.get(person.toLowerCase())
+    const invited = options.again === true ? null : await readInvitation(deps.db, { person })
+    if (invited === null)
+      return makeInvitation(context, deps, { person, roles: rolesOf(options, known?.roles) })
+    const { passkey, roles } = invited
+    if (passkey === null)
+      throw wrongUse(
+        `${person} has not made a passkey yet`,
+        'wait for their code, or make another link with --again',
+      )
+    const question = `${person} sees a code in the browser. Is it ${codeOf(passkey)}?`
+    if (!(await isAgreed(context, question, options)))
+      throw wrongUse('the passkey was not confirmed', 'make another link with --again if it is not theirs')
+    await decidePerson(
+      { context, deps, signer },
+      { person, roles: [...roles], keys: [...(known?.keys ?? []), passkey] },
+    )
+    await deleteInvitation(deps.db, person)
+  })
+}
+
+async function makeInvitation(
+  context: Context,
+  { db }: DecisionDeps,
+  { person, roles }: { person: string; roles: PersonRole[] },
+): Promise<void> {
+  const link = `${consoleOrigin(context)}/invitations/${await invite(db, { person, roles })}`
+  const next = `bin/depositd people invite ${person}`
+  print(
+    context,
+    { person, roles, link },
+    `give ${person} this link, which ends in a day:\n${link}\nthey read a code to you; then confirm it with\n${next}\n`,
+  )
+}
+
+function rolesOf({ roles }: InviteOptions, known: readonly PersonRole[] = []): PersonRole[] {
+  if (roles !== undefined)
+    return roles.split(',').map((role) => choiceOf('--roles', role.trim(), personRoles))
+  if (known.length > 0) return [...known]
+  throw wrongUse('a new person needs --roles', `separate them by commas: ${personRoles.join(', ')}`)
+}
+
+/** Also if a browser was stolen. */
+export async function signOutCommand(context: Context, name: string): Promise<void> {
+  const ended = await withDatabase(context, (db) => endSessionsOf(db, name))
+  print(context, { person: name, ended }, `${ended} sessions of ${name} are ended\n`)
 }
 
 export async function removePersonCommand(context: Context, name: string): Promise<void> {

@@ -1,9 +1,7 @@
-import type { Kysely } from 'kysely'
+import { decisionProcedures } from '../../app/rules.ts'
 import { readFrom } from '../../config/environment.ts'
-import { readPeople } from '../../config/environment-settings.ts'
-import type { MoneyDeps } from '../../jobs/books/decide-money.ts'
+import { originOfConsole, readLinks, readOps, readPeople } from '../../config/environment-settings.ts'
 import type { DecisionDeps } from '../../jobs/people/decide.ts'
-import { createProcedures } from '../../jobs/people/procedures.ts'
 import { type Signer, signerOf } from '../../people/decision.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -17,7 +15,6 @@ import {
   withDatabase,
 } from '../context.ts'
 import { wrongUse } from '../options.ts'
-import { applyDeps } from '../rules.ts'
 
 /** The key of the person at this command line, from SIGNING_KEY. */
 export function ownSigner(context: Context): Signer {
@@ -36,6 +33,15 @@ export function pinnedKey(context: Context): string | null {
   return readFrom(attachedEnvironment(context), readPeople).administratorKey
 }
 
+/** Address of the console, as the browser reaches it. */
+export function consoleOrigin(context: Context): string {
+  const { links, ops } = readFrom(attachedEnvironment(context), (reader) => ({
+    links: readLinks(reader),
+    ops: readOps(reader),
+  }))
+  return originOfConsole(links, ops.port)
+}
+
 const now = () => new Date()
 
 /** With the login for decisions, if the settings name one. */
@@ -44,17 +50,8 @@ export function withDecisions<Result>(
   work: (deps: DecisionDeps & { db: Database<Tables> }) => Promise<Result>,
 ): Promise<Result> {
   const pinned = pinnedKey(context)
-  const books = () => {
-    const { accounts } = attachedSettings(context)
-    return { accountPatterns: accounts.known, guards: accounts.guards }
-  }
-  const procedures = createProcedures({ books, money: (db) => moneyDeps(context, db), pinned, now })
+  const procedures = decisionProcedures({ settings: () => attachedSettings(context), pinned, now })
   return withDatabase(asDecider(context), (db) => work({ db, procedures, pinned, now }), longQueryMs)
-}
-
-async function moneyDeps(context: Context, db: Kysely<Tables>): Promise<MoneyDeps> {
-  const settings = attachedSettings(context)
-  return { ...(await applyDeps(settings, db)), secondPersonAbove: settings.secondPersonAbove }
 }
 
 function asDecider(context: Context): Context {

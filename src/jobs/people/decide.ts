@@ -212,6 +212,15 @@ async function refuseInvalid({ pinned }: DecisionDeps, tx: Kysely<Tables>, id: b
   )
 }
 
+/** @throws Fault `usage_bad` if this person may not request such a decision */
+export async function refuseRequester(
+  { db, pinned }: DecisionDeps,
+  signer: Signer,
+  kind: DecisionKind,
+): Promise<void> {
+  refuseSigner(await readRegister(db, pinned), signer, requesters[kind])
+}
+
 function refuseSigner(register: PeopleRegister, { person, key }: Signer, role: PersonRole): void {
   if (register.firstKey === null) {
     if (role === 'administrator') return

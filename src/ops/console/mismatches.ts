@@ -11,9 +11,11 @@ import {
 } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
+import { caseForms } from './case-forms.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
+import type { ConsoleUser } from './people.ts'
 import { numberOf, oneOf, readQuery } from './query.ts'
 import type { ConsoleChoices, ConsoleMismatchFilter } from './reader.ts'
 
@@ -21,7 +23,7 @@ const historyMax = 200
 
 export function mismatchPage(
   shown: MismatchDetail,
-  { runbook, hasSeveralServices }: ServicesShown & { runbook: string },
+  { runbook, user, hasSeveralServices }: ServicesShown & { runbook: string; user: ConsoleUser | null },
 ): ConsolePage {
   const { mismatch, deposit, history } = shown
   const id = String(mismatch.id)
@@ -41,6 +43,7 @@ ${sectionOf(
   tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
   cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
 )}
+${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user))}
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
 ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
   return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }
@@ -55,7 +58,6 @@ function linked(
   return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }
 }
 
-/** The console is read-only; the command line records who decides. */
 function commandsFor(id: string, depositId: string | null): Html {
   const lines = [
     `bin/depositd mismatches assign ${id} NAME`,

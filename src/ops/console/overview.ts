@@ -171,7 +171,7 @@ function verdictOf(figures: Figures, { unready, warnings }: ReadinessReport): Ht
     ...severe.map((text) => html`<li class="severe">${text}</li>`),
     ...others.map((text) => html`<li class="warning">${text}</li>`),
   ]
-  return html`<ul class="verdict" role="status">${lines.length === 0 ? allIsWell : lines}</ul>
+  return html`<div role="status"><ul class="verdict">${lines.length === 0 ? allIsWell : lines}</ul></div>
 `
 }
 

@@ -7,6 +7,10 @@ export type ConsolePage = {
   entry?: (typeof entries)[number][0]
   body: HtmlContent
   refreshSeconds?: number
+  /** For passkeys. */
+  hasScript?: true
+  /** For the browser to hold. */
+  token?: string
 }
 
 const entries = [
@@ -14,14 +18,28 @@ const entries = [
   ['/mismatches', 'Mismatches'],
   ['/deposits', 'Deposits'],
   ['/ledger', 'Ledger'],
+  ['/decisions', 'Decisions'],
 ] as const
 
 /** `dashboards`: the URL of Grafana. */
-export type Frame = { version: string; stylePath: string; dashboards: string | null; now: Date }
+export type Frame = {
+  version: string
+  stylePath: string
+  scriptPath: string
+  dashboards: string | null
+  now: Date
+  /** Null if the reader has not signed in. */
+  person: string | null
+}
 
-/** Loads nothing from other hosts and runs no scripts. */
-export function documentOf(page: ConsolePage, { version, stylePath, dashboards, now }: Frame): string {
-  const { title, entry, body, refreshSeconds } = page
+/** Loads nothing from other hosts. */
+export function documentOf(page: ConsolePage, { dashboards, person, ...frame }: Frame): string {
+  const { title, entry, body, refreshSeconds, hasScript } = page
+  const script =
+    hasScript === undefined
+      ? null
+      : html`<script src="${frame.scriptPath}" type="module"></script>
+`
   const refresh =
     refreshSeconds === undefined
       ? null
@@ -32,6 +50,7 @@ export function documentOf(page: ConsolePage, { version, stylePath, dashboards, 
       html`<li><a href="${path}"${path === entry ? html` aria-current="page"` : null}>${name}</a></li>`,
   )
   const outside = dashboards === null ? null : html`<li><a href="${dashboards}">Dashboards</a></li>`
+  const you = person === null ? html`<a href="/sign-in">Sign in</a>` : html`<a href="/you">${person}</a>`
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -40,8 +59,8 @@ export function documentOf(page: ConsolePage, { version, stylePath, dashboards, 
 <meta name="color-scheme" content="light dark">
 ${refresh}<title>${title} · depositd</title>
 <link rel="icon" href="${iconPath}" type="image/svg+xml">
-<link rel="stylesheet" href="${stylePath}">
-</head>
+<link rel="stylesheet" href="${frame.stylePath}">
+${script}</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><a class="brand" href="/">depositd</a>
@@ -49,11 +68,12 @@ ${refresh}<title>${title} · depositd</title>
 <form class="find" action="/deposits/find" method="get" role="search">
 <label for="reference" class="unseen">Find a deposit by its number, the id of the service, or a transaction</label>
 <input id="reference" name="reference" type="search" maxlength="200" required placeholder="Number, id or transaction" autocomplete="off" spellcheck="false">
-<button type="submit">Find</button></form></header>
+<button type="submit">Find</button></form>
+<p class="you">${you}</p></header>
 <main id="main">
 ${body}
 </main>
-<footer><p>depositd ${version}, read only. ${timeOf(now)}</p></footer>
+<footer><p>depositd ${frame.version}${person === null ? ', read only' : null}. ${timeOf(frame.now)}</p></footer>
 </body>
 </html>
 `.text

@@ -3,35 +3,99 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { isFault } from '../../core/errors.ts'
-import type { ServicesShown } from '../../presentation/text.ts'
-import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
+import { networkOf, plainAddress } from '../../http/client-address.ts'
+import { createTokenBuckets } from '../../http/token-buckets.ts'
+import { checkForm, cookieOptions, fieldOf, readForm, sessionCookie, tokenOf } from './forms.ts'
 import { html } from './html.ts'
-import { ledgerPage } from './ledger.ts'
-import { mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
-import { overviewPage } from './overview.ts'
-import { type ConsolePage, documentOf, icon, iconPath } from './page.ts'
-import { missing, oneOf, readQuery, shortText } from './query.ts'
-import type { ConsoleChoices, ConsoleReader } from './reader.ts'
+import { type ConsolePage, documentOf, type Frame, icon, iconPath } from './page.ts'
+import type { ConsolePeople } from './people.ts'
+import { missing } from './query.ts'
+import type { ConsoleReader } from './reader.ts'
+import type { ConsoleAnswer, ConsoleHandler, ConsoleRequest } from './request.ts'
+import { routes } from './routes.ts'
 
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
-const stylePath = `/console-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`
+const stylePath = pathOf(style, 'css')
 
-/** The pages load nothing from elsewhere, run no scripts, send forms to no other site, and cannot be framed. */
+const script = readFileSync(join(import.meta.dirname, 'passkey.js'), 'utf8')
+const scriptPath = pathOf(script, 'js')
+
+const files = [
+  [stylePath, 'text/css', style],
+  [scriptPath, 'text/javascript', script],
+  [iconPath, 'image/svg+xml', icon],
+] as const
+
+/** The name changes with the content, so browsers may cache it. */
+function pathOf(text: string, extension: string): string {
+  return `/console-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.${extension}`
+}
+
+/** The pages load nothing from elsewhere, send forms to no other site, and cannot be framed. Few run a script. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policyWithScript = `${policy}; script-src 'self'`
 
-export function serveConsole(reader: ConsoleReader): Router {
+export type ConsoleSite = {
+  pages: RequestHandler
+  /** For requests without the token of the settings. */
+  admits: (request: Request) => Promise<boolean>
+}
+
+export function serveConsole(reader: ConsoleReader, people: ConsolePeople): ConsoleSite {
   const router = Router()
   router.use(refuseOddPaths)
-  for (const [path, answer] of routes) {
+  const limit = limitSignIns()
+  for (const [path, { get, post, isPublic }] of Object.entries(routes)) {
+    const route = router.route(path)
+    if (isPublic) route.all(limit)
+    const by =
+      (answer: ConsoleHandler): RequestHandler =>
+      (request, response) =>
+        show(request, response, { reader, people, answer })
+    if (get !== undefined) route.get(protect, by(get))
+    if (post !== undefined) route.post(protect, readForm, by(post))
+    route.all(refuseMethod([...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]))
+  }
+  for (const [path, type, text] of files)
     router
       .route(path)
-      .get(protect, (request, response) => show(request, response, { reader, answer }))
-      .all(refuseMethod)
+      .get(protect, serveFile(type, text))
+      .all(refuseMethod(['GET', 'HEAD']))
+  router.use(protect, (request, response) => {
+    const answer = () => Promise.reject(missing('page', request.path))
+    return show(request, response, { reader, people, answer })
+  })
+  return { pages: router, admits: (request) => admits(people, request) }
+}
+
+/** Per client; an office may be one. */
+const signInLimit = { perSecond: 1, burst: 120 }
+
+function limitSignIns(): RequestHandler {
+  const buckets = createTokenBuckets(signInLimit)
+  return ({ socket }, response, next) => {
+    const { allowed, retryAfterSeconds } = buckets.take(
+      networkOf(plainAddress(socket.remoteAddress ?? '')),
+      performance.now(),
+    )
+    if (allowed) return next()
+    response
+      .status(429)
+      .set('Retry-After', String(retryAfterSeconds))
+      .type('text/plain')
+      .send('too many sign-ins\n')
   }
-  router.route(stylePath).get(protect, serveFile('text/css', style)).all(refuseMethod)
-  router.route(iconPath).get(protect, serveFile('image/svg+xml', icon)).all(refuseMethod)
-  return router
+}
+
+/** Without the token of the settings, people who are signed in may read, and others may sign in. */
+async function admits(people: ConsolePeople, request: Request): Promise<boolean> {
+  const isFile = files.some(([path]) => path === request.path)
+  const isPublic = Object.entries(routes).some(
+    ([path, route]) => route.isPublic && request.path.startsWith(path.replace('/:id', '/')),
+  )
+  const token = tokenOf(request)
+  return isFile || isPublic || (token !== null && (await people.userOf(token)) !== null)
 }
 
 /** A path that cannot be decoded belongs to no route. */
@@ -55,41 +119,59 @@ const protect: RequestHandler = (_request, response, next) => {
   next()
 }
 
-const refuseMethod: RequestHandler = (_request, response) =>
-  void response.status(405).set('Allow', 'GET, HEAD').type('text/plain').send('the console is read only\n')
+function refuseMethod(allowed: readonly string[]): RequestHandler {
+  return (_request, response) =>
+    void response.status(405).set('Allow', allowed.join(', ')).type('text/plain').send('use another method\n')
+}
 
-/** The file name changes with the content, so browsers may cache it. */
 function serveFile(type: string, text: string): RequestHandler {
   return (_request, response) =>
     void response.set('Cache-Control', 'public, max-age=86400').type(type).send(text)
 }
 
-type ConsolePageDeps = { reader: ConsoleReader; answer: ConsolePageHandler }
+type ShowDeps = Pick<ConsoleRequest, 'reader' | 'people'> & { answer: ConsoleHandler }
 
 /** Errors of the program itself are rethrown. */
-async function show(
-  request: Request,
-  response: Response,
-  { reader, answer }: ConsolePageDeps,
-): Promise<void> {
-  const { version, dashboards } = reader
-  const frame = { version, stylePath, dashboards, now: new Date() }
+async function show(request: Request, response: Response, { answer, ...deps }: ShowDeps): Promise<void> {
+  const { version, dashboards } = deps.reader
+  const frame: Frame = { version, stylePath, scriptPath, dashboards, now: new Date(), person: null }
   try {
+    const token = tokenOf(request)
+    const user = token === null ? null : await deps.people.userOf(token)
+    frame.person = user?.person ?? null
+    if (request.method === 'POST') checkForm(request)
     const { id = '' } = request.params
     const [, query = ''] = request.url.split('?', 2)
-    const shown = await answer({ reader, search: new URLSearchParams(query), id: String(id) })
-    if ('redirect' in shown) response.redirect(303, shown.redirect)
-    else response.type('text/html').send(documentOf(shown, frame))
+    const search = new URLSearchParams(query)
+    const field = (name: string) => fieldOf(request, name)
+    send(response, await answer({ ...deps, search, id: String(id), token, user, field }), frame)
   } catch (error) {
-    const problem = problemOf(error)
-    if (problem === null) throw error
-    const { status, line } = problem
-    response.status(status)
-    if (status === 503) response.set('Retry-After', '5')
-    if (request.accepts(['text/plain', 'text/html']) === 'text/html')
-      response.type('text/html').send(documentOf(problemPage(status, line), frame))
-    else response.type('text/plain').send(`${line}\n`)
+    sendProblem(request, response, { error, frame })
   }
+}
+
+function sendProblem(
+  request: Request,
+  response: Response,
+  { error, frame }: { error: unknown; frame: Frame },
+): void {
+  const problem = problemOf(error)
+  if (problem === null) throw error
+  const { status, line } = problem
+  response.status(status)
+  if (status === 503) response.set('Retry-After', '5')
+  if (request.accepts(['text/plain', 'text/html']) === 'text/html')
+    response.type('text/html').send(documentOf(problemPage(status, line), frame))
+  else response.type('text/plain').send(`${line}\n`)
+}
+
+function send(response: Response, answer: ConsoleAnswer, frame: Frame): void {
+  const { token } = answer
+  if (token === '') response.clearCookie(sessionCookie, cookieOptions)
+  else if (token !== undefined) response.cookie(sessionCookie, token, cookieOptions)
+  if ('redirect' in answer) return response.redirect(303, answer.redirect)
+  if (answer.hasScript) response.set('Content-Security-Policy', policyWithScript)
+  response.type('text/html').send(documentOf(answer, frame))
 }
 
 /** Null for an unexpected error. */
@@ -97,93 +179,9 @@ function problemOf(error: unknown): { status: number; line: string } | null {
   if (isFault(error, 'request_refused')) return { status: error.details.status, line: error.details.problem }
   if (isFault(error, 'remote_failed'))
     return { status: 503, line: `${error.details.what}: ${error.details.problem}` }
+  if (isFault(error, 'usage_bad') || isFault(error, 'not_found'))
+    return { status: 409, line: `${error.details.problem}: ${error.details.fix}` }
   return null
-}
-
-type ConsoleRequest = {
-  reader: ConsoleReader
-  search: URLSearchParams
-  /** Empty if the route has no id. */
-  id: string
-}
-
-/** @throws Fault `request_refused` if the request is invalid or the page does not exist */
-type ConsolePageHandler = (asked: ConsoleRequest) => Promise<ConsolePage | { redirect: string }>
-
-const routes: readonly (readonly [path: string, answer: ConsolePageHandler])[] = [
-  ['/', showOverview],
-  ['/mismatches', showMismatches],
-  ['/mismatches/:id', showMismatch],
-  ['/deposits', showDeposits],
-  ['/deposits/find', findDeposit],
-  ['/deposits/:id', showDeposit],
-  ['/ledger', showLedger],
-]
-
-function choicesOf({ services, networks }: ConsoleReader): ConsoleChoices & ServicesShown {
-  return { services, networks, hasSeveralServices: services.length > 1 }
-}
-
-async function showOverview({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
-  const { refresh } = readQuery(search, { refresh: oneOf(['30']) })
-  return overviewPage(await reader.overview(), {
-    isLive: refresh !== undefined,
-    ...choicesOf(reader),
-  })
-}
-
-async function showMismatches({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
-  const wish = mismatchFilter(search, reader)
-  return mismatchesPage({ rows: await reader.mismatches(wish), wish, ...choicesOf(reader) })
-}
-
-async function showMismatch({ reader, search, id }: ConsoleRequest): Promise<ConsolePage> {
-  readQuery(search, {})
-  const shown = await readNumbered('mismatch', id, reader.mismatch)
-  const runbook = reader.runbook(shown.mismatch.kind)
-  return mismatchPage(shown, { runbook, ...choicesOf(reader) })
-}
-
-async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
-  const wish = depositFilter(search, reader)
-  return depositsPage({ rows: await reader.deposits(wish), wish, ...choicesOf(reader) })
-}
-
-async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
-  const { reference = '' } = readQuery(search, { reference: shortText })
-  const ids = reference === '' ? [] : await reader.findDeposits(reference)
-  const [first] = ids
-  if (first === undefined) throw missing('deposit', reference)
-  return ids.length === 1 ? { redirect: `/deposits/${first}` } : foundPage(reference, ids)
-}
-
-/** A merged deposit redirects to the other. */
-async function showDeposit({
-  reader,
-  search,
-  id,
-}: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
-  readQuery(search, {})
-  const shown = await readNumbered('deposit', id, reader.deposit)
-  return shown.id.toString() === id
-    ? depositPage(shown, choicesOf(reader))
-    : { redirect: `/deposits/${shown.id}` }
-}
-
-async function showLedger({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
-  readQuery(search, {})
-  return ledgerPage(await reader.ledger())
-}
-
-/** @throws Fault `request_refused` if there is none of this number */
-async function readNumbered<Shown>(
-  what: string,
-  id: string,
-  read: (id: bigint) => Promise<Shown | null>,
-): Promise<Shown> {
-  const shown = /^[1-9]\d{0,17}$/.test(id) ? await read(BigInt(id)) : null
-  if (shown === null) throw missing(what, id)
-  return shown
 }
 
 function problemPage(status: number, line: string): ConsolePage {
@@ -198,6 +196,9 @@ function problemPage(status: number, line: string): ConsolePage {
 
 const titles: Readonly<Record<number, string>> = {
   400: 'This cannot be asked',
+  401: 'You are signed out',
+  403: 'This is refused',
   404: 'Not found',
+  409: 'This cannot be done',
   503: 'This cannot be read now',
 }

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { Fault } from '../../../src/core/errors.ts'
 import type { ConsoleReader } from '../../../src/ops/console/reader.ts'
 import { serveConsole } from '../../../src/ops/console/serve-console.ts'
-import { emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
+import { emptyReader, faultsOfPage, noPeople, pageAt, startConsole } from '../../support/console-reader.ts'
 import { startOpsServer } from '../../support/ops-server.ts'
 
 const paths = ['/', '/mismatches', '/deposits', '/ledger']
@@ -122,7 +122,7 @@ test('a fault of the program is for the log, and nobody who asks is told more', 
   const thrown = new TypeError('at postgres://somebody:hunter2@db/books')
   const reader = emptyReader({ deposits: () => Promise.reject(thrown) })
   const failed = (...what: unknown[]) => void reported.push(what)
-  const url = await startOpsServer({ console: serveConsole(reader), failed })
+  const url = await startOpsServer({ console: serveConsole(reader, noPeople), failed })
   const broken = await pageAt(`${url}/deposits`)
   expect([broken.status, broken.text]).toEqual([500, 'the answer failed; the log says why\n'])
   expect(reported).toEqual([['/deposits', thrown]])
@@ -148,7 +148,7 @@ const odd = [
 
 test.each(odd)('whatever %s is, nothing of the program shows', async (target) => {
   const failed = vi.fn<() => void>()
-  const url = await startOpsServer({ console: serveConsole(emptyReader()), failed })
+  const url = await startOpsServer({ console: serveConsole(emptyReader(), noPeople), failed })
   const answer = await answerTo(url, target)
   expect(answer).toMatch(/^HTTP\/1\.1 (?:200|400|404) /)
   expect(answer).not.toMatch(/\.[tj]s:\d|node_modules/)

@@ -1,0 +1,171 @@
+import { originOfConsole } from '../config/environment-settings.ts'
+import type { Settings } from '../config/settings.ts'
+import { Fault } from '../core/errors.ts'
+import { approveDecision, rejectDecision } from '../jobs/people/decide.ts'
+import { decidedJournals } from '../jobs/people/procedures.ts'
+import {
+  codeOf,
+  invitationOf,
+  passkeysOf,
+  type SignInDeps,
+  signedIn,
+  signIn,
+  signInByLink,
+  signOut,
+  startSignIn,
+  takePasskey,
+} from '../jobs/people/sign-in.ts'
+import { formTokenOf } from '../ops/console/forms.ts'
+import type { ConsoleDecision, ConsolePeople, ConsoleUser } from '../ops/console/people.ts'
+import { readDecision, type Signer } from '../people/decision.ts'
+import { challengeOf, isConfirmed, writePasskey } from '../people/passkey.ts'
+import { placeOf, transferDocument } from '../presentation/journal.ts'
+import { readAssetNames } from '../store/assets.ts'
+import { type Database, inTransaction, openDatabase } from '../store/database.ts'
+import { listDecisions, mayDecide, readDecisions } from '../store/decisions.ts'
+import { workOnCases } from '../store/mismatches/cases.ts'
+import type { Tables } from '../store/tables.ts'
+import { decisionProcedures } from './rules.ts'
+import type { Services } from './services.ts'
+
+export type ConsolePeopleDeps = {
+  services: Pick<Services, 'followed'>
+  opsUrl: string
+  /** @throws Fault `remote_failed` on any error of the database */
+  reading: <Value>(work: Promise<Value>) => Promise<Value>
+}
+
+const [signInMaxMs, decisionMaxMs] = [10_000, 60_000]
+
+const poolMax = 2
+
+const now = () => new Date()
+
+/** Decisions are written by a login of their own, once a signature is valid. */
+export function composePeople(
+  settings: Settings,
+  { services, opsUrl, reading }: ConsolePeopleDeps,
+): ConsolePeople & AsyncDisposable {
+  const { administratorKey: pinned, databaseUrl } = settings.people
+  const { db, decider } = openLogins(settings)
+  const deps = { db, pinned, origin: originOfConsole(settings.links, Number(new URL(opsUrl).port)) }
+  const current = () => ({ ...settings, ...services.followed() })
+  const deciding = {
+    db: decider,
+    procedures: decisionProcedures({ settings: current, pinned, now }),
+    pinned,
+    now,
+  }
+  const asDecider = async <Value>(work: () => Promise<Value>): Promise<void> => {
+    if (databaseUrl === null) await reading(refuseUnlessDecider(db))
+    await work()
+  }
+  return {
+    ...signInPart(deps, reading),
+    decisions: (wish) => reading(listDecisions(db, wish)),
+    decision: (id) => reading(readConsoleDecision(db, id)),
+    approve: (user, id, assertion) =>
+      asDecider(() => approveDecision(deciding, id, signerOf(user, assertion))),
+    reject: (user, id, reason) => asDecider(() => rejectDecision(deciding, { id, reason }, rejecterOf(user))),
+    workOnCases: (user, ids, act) =>
+      reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
+    [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),
+  }
+}
+
+function openLogins({ databaseUrl, people }: Settings) {
+  return {
+    db: openDatabase<Tables>({
+      url: databaseUrl,
+      poolMax,
+      applicationName: 'depositd sign-in',
+      role: 'depositd_daemon',
+      queryTimeoutMs: signInMaxMs,
+    }),
+    decider: openDatabase<Tables>({
+      url: people.databaseUrl ?? databaseUrl,
+      poolMax,
+      applicationName: 'depositd decisions',
+      role: 'depositd_decider',
+      queryTimeoutMs: decisionMaxMs,
+    }),
+  }
+}
+
+type SignInPart = Pick<
+  ConsolePeople,
+  'origin' | 'userOf' | 'startSignIn' | 'signIn' | 'signInByLink' | 'signOut' | 'invitation' | 'takePasskey'
+>
+
+function signInPart(deps: SignInDeps, reading: ConsolePeopleDeps['reading']): SignInPart {
+  return {
+    origin: deps.origin,
+    async userOf(token) {
+      const person = await reading(signedIn(deps, token))
+      return person && { ...person, passkeys: passkeysOf(deps, person), formToken: formTokenOf(token) }
+    },
+    startSignIn: () => reading(startSignIn(deps)),
+    signIn: async (token, assertion) => (await reading(signIn(deps, token, assertion))).token,
+    signInByLink: async (link) => (await reading(signInByLink(deps, link)))?.token ?? null,
+    signOut: (token) => reading(signOut(deps, token)),
+    async invitation(link) {
+      const found = await reading(invitationOf(deps, link))
+      return found && { ...found, code: found.passkey === null ? null : codeOf(found.passkey) }
+    },
+    takePasskey: async (link, registration) => void (await reading(takePasskey(deps, link, registration))),
+  }
+}
+
+async function refuseUnlessDecider(db: Database<Tables>): Promise<void> {
+  if (await mayDecide(db)) return
+  throw refused('the console has no login that writes decisions: set DECISIONS_DATABASE_URL for the daemon')
+}
+
+/** The passkey has signed already; a text that is another than the one shown is refused. */
+function signerOf({ person, passkeys }: ConsoleUser, assertion: string): Signer {
+  const passkey = passkeys.find(({ credential }) => assertion.includes(JSON.stringify(credential)))
+  if (passkey === undefined) throw refused(`${person} has no such passkey at this address`)
+  return {
+    person,
+    key: writePasskey(passkey),
+    sign(text) {
+      if (isConfirmed(challengeOf(text), assertion, passkey)) return assertion
+      throw refused('the signature is not of this text: look at the decision again')
+    },
+  }
+}
+
+/** What ends without being done takes no signature. */
+function rejecterOf({ person, keys }: ConsoleUser): Signer {
+  return { person, key: keys[0] ?? '', sign: () => '' }
+}
+
+async function readConsoleDecision(db: Database<Tables>, id: bigint): Promise<ConsoleDecision | null> {
+  const [[stored], [line], assets] = await Promise.all([
+    readDecisions(db, { id }),
+    listDecisions(db, { state: null, before: id + 1n, limit: 1 }),
+    readAssetNames(db),
+  ])
+  if (stored === undefined || line?.id !== id) return null
+  const content = readDecision(stored.text)
+  const journals = content === null ? [] : decidedJournals(content.grounds)
+  return {
+    ...line,
+    content,
+    text: stored.text,
+    journals: journals.map((journal) => ({
+      key: journal.key,
+      place: placeOf(journal),
+      transfers: journal.transfers.map((transfer) => transferDocument(transfer, assets)),
+    })),
+    events: stored.events.map(({ action, person, signature }) => ({
+      action,
+      person,
+      key: signature === null ? null : signature.startsWith('{') ? 'passkey' : 'key file',
+    })),
+  }
+}
+
+function refused(problem: string): Fault<'request_refused'> {
+  return new Fault('request_refused', { status: 403, reason: 'decision_refused', problem })
+}

@@ -1,0 +1,195 @@
+import { createHash, createPublicKey, randomBytes } from 'node:crypto'
+import { type RegistrationResponseJSON, verifyRegistrationResponse } from '@simplewebauthn/server'
+import { cose, decodeCredentialPublicKey } from '@simplewebauthn/server/helpers'
+import type { Kysely } from 'kysely'
+import { Fault } from '../../core/errors.ts'
+import type { Person } from '../../people/decision.ts'
+import { isConfirmed, type Passkey, readPasskey, writePasskey } from '../../people/passkey.ts'
+import type { PersonRole } from '../../people/roles.ts'
+import {
+  endSession,
+  type Invitation,
+  insertInvitation,
+  insertSession,
+  keepPasskey,
+  readInvitation,
+  readSession,
+} from '../../store/sessions.ts'
+import type { Tables } from '../../store/tables.ts'
+import { readRegister } from './decide.ts'
+
+export type SignInDeps = {
+  db: Kysely<Tables>
+  /** The public key of the first administrator, from the settings. */
+  pinned: string | null
+  /** Address of the console, at which passkeys are made and sign. */
+  origin: string
+}
+
+/** What the browser holds; a secret. */
+export type Token = string
+
+export type SignedIn = Person & { token: Token }
+
+const minuteMs = 60_000
+const lasts = {
+  challengeMs: 5 * minuteMs,
+  sessionMs: 12 * 60 * minuteMs,
+  linkMs: 60 * minuteMs,
+  invitationMs: 24 * 60 * minuteMs,
+}
+
+/** For one sign-in. */
+export async function startSignIn({ db }: SignInDeps): Promise<{ token: Token; challenge: string }> {
+  const [token, challenge] = [newSecret(), newSecret()]
+  await insertSession(db, { token: hashOf(token), person: null, challenge, lastsMs: lasts.challengeMs })
+  return { token, challenge }
+}
+
+/**
+ * @param assertion what the passkey returned
+ * @throws Fault `request_refused` if it is not of a person of the register, or the challenge was used before
+ */
+export async function signIn(deps: SignInDeps, token: Token, assertion: string): Promise<SignedIn> {
+  const started = await endSession(deps.db, hashOf(token))
+  if (started === null) throw refused('the sign-in took too long or was used already: begin again')
+  const { people } = await readRegister(deps.db, deps.pinned)
+  const person = [...people.values()].find(({ keys }) =>
+    keys.some((key) => {
+      const passkey = passkeyAt(deps, key)
+      return passkey !== null && isConfirmed(started.challenge, assertion, passkey)
+    }),
+  )
+  if (person === undefined)
+    throw refused('no person of the register has this passkey: ask an administrator for an invitation')
+  return { ...person, token: await openSession(deps.db, person.person, lasts.sessionMs) }
+}
+
+/** Signs this person in once, without a passkey: for a user alone on their own machine. */
+export function signInLink(db: Kysely<Tables>, person: string): Promise<Token> {
+  return openSession(db, person, lasts.linkMs)
+}
+
+/** @returns null if the link was used, is too old, or never was one */
+export async function signInByLink(deps: SignInDeps, link: Token): Promise<SignedIn | null> {
+  const person = (await endSession(deps.db, hashOf(link)))?.person ?? null
+  const known = person === null ? null : await personNamed(deps, person)
+  return known && { ...known, token: await openSession(deps.db, known.person, lasts.sessionMs) }
+}
+
+async function openSession(db: Kysely<Tables>, person: string, lastsMs: number): Promise<Token> {
+  const token = newSecret()
+  await insertSession(db, { token: hashOf(token), person, challenge: '', lastsMs })
+  return token
+}
+
+/** With the roles of now; null without a session, or if the person was removed since. */
+export async function signedIn(deps: SignInDeps, token: Token): Promise<SignedIn | null> {
+  const session = await readSession(deps.db, hashOf(token))
+  const known = session?.person == null ? null : await personNamed(deps, session.person)
+  return known && { ...known, token }
+}
+
+async function personNamed({ db, pinned }: SignInDeps, name: string): Promise<Person | null> {
+  return (await readRegister(db, pinned)).people.get(name.toLowerCase()) ?? null
+}
+
+export async function signOut({ db }: Pick<SignInDeps, 'db'>, token: Token): Promise<void> {
+  await endSession(db, hashOf(token))
+}
+
+/** Those of the person that this console can use. */
+export function passkeysOf(deps: Pick<SignInDeps, 'origin'>, { keys }: Person): Passkey[] {
+  return keys.map((key) => passkeyAt(deps, key)).filter((passkey) => passkey !== null)
+}
+
+function passkeyAt({ origin }: Pick<SignInDeps, 'origin'>, key: string): Passkey | null {
+  const passkey = readPasskey(key)
+  return passkey?.origin === origin ? passkey : null
+}
+
+/** @returns the end of the link with which the person makes a passkey */
+export async function invite(
+  db: Kysely<Tables>,
+  { person, roles }: { person: string; roles: readonly PersonRole[] },
+): Promise<Token> {
+  const token = newSecret()
+  const challenge = newSecret()
+  await insertInvitation(db, { token: hashOf(token), person, roles, challenge, lastsMs: lasts.invitationMs })
+  return token
+}
+
+export function invitationOf({ db }: Pick<SignInDeps, 'db'>, token: Token): Promise<Invitation | null> {
+  return readInvitation(db, { token: hashOf(token) })
+}
+
+/**
+ * Keeps the public key until an administrator decides about it.
+ * @param registration what the browser returned
+ * @throws Fault `request_refused`
+ */
+export async function takePasskey(deps: SignInDeps, token: Token, registration: string): Promise<string> {
+  const invitation = await invitationOf(deps, token)
+  if (invitation === null) throw refused('the invitation has ended: ask for another')
+  if (invitation.passkey !== null) throw refused('the invitation has a passkey already')
+  const passkey = writePasskey(await registered(deps, invitation, registration))
+  await keepPasskey(deps.db, hashOf(token), passkey)
+  return passkey
+}
+
+/** P-256, and RSA of older devices. */
+export const algorithms = [-7, -257] as const
+
+async function registered(
+  { origin }: SignInDeps,
+  { person, challenge }: Invitation,
+  registration: string,
+): Promise<Passkey> {
+  try {
+    const { registrationInfo: info } = await verifyRegistrationResponse({
+      response: JSON.parse(registration) as RegistrationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: origin,
+      expectedRPID: new URL(origin).hostname,
+      supportedAlgorithmIDs: [...algorithms],
+    })
+    if (info === undefined) throw new Error('it is not verified')
+    const { id, publicKey } = info.credential
+    return { person, origin, credential: id, publicKey: keyOf(publicKey) }
+  } catch (error) {
+    throw refused(`the passkey cannot be used: ${error instanceof Error ? error.message : 'it is odd'}`)
+  }
+}
+
+function text(bytes: unknown): string {
+  return Buffer.from(bytes as Uint8Array).toString('base64url')
+}
+
+function keyOf(encoded: Uint8Array<ArrayBuffer>) {
+  const key = decodeCredentialPublicKey(encoded)
+  if (cose.isCOSEPublicKeyEC2(key)) {
+    const [x, y] = [text(key.get(cose.COSEKEYS.x)), text(key.get(cose.COSEKEYS.y))]
+    return createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } })
+  }
+  if (!cose.isCOSEPublicKeyRSA(key)) throw new Error('its kind is not supported')
+  const [n, e] = [text(key.get(cose.COSEKEYS.n)), text(key.get(cose.COSEKEYS.e))]
+  return createPublicKey({ format: 'jwk', key: { kty: 'RSA', n, e } })
+}
+
+/** Short enough to compare by eye or by telephone. */
+export function codeOf(passkey: string): string {
+  const hash = createHash('sha256').update(passkey).digest('hex').slice(0, 12)
+  return hash.replaceAll(/(.{4})(?=.)/g, '$1-')
+}
+
+function newSecret(): Token {
+  return randomBytes(32).toString('base64url')
+}
+
+function hashOf(token: Token): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+function refused(problem: string): Fault<'request_refused'> {
+  return new Fault('request_refused', { status: 403, reason: 'sign_in_refused', problem })
+}

@@ -1,0 +1,47 @@
+import type { MismatchDetail } from '../../presentation/mismatch.ts'
+import { type Html, type HtmlContent, html } from './html.ts'
+import { hidden } from './passkey-form.ts'
+import type { ConsoleUser } from './people.ts'
+
+const hourMs = 3_600_000
+
+/** How long a case may be snoozed, as the form offers it. */
+export const snoozesMs: Readonly<Record<string, number>> = {
+  '4 hours': 4 * hourMs,
+  '1 day': 24 * hourMs,
+  '3 days': 72 * hourMs,
+  '1 week': 168 * hourMs,
+}
+
+/** What an operator may do; nothing of it changes the books. */
+export function caseForms(
+  { id, status, assigned_to: name }: MismatchDetail['mismatch'],
+  user: ConsoleUser,
+): Html {
+  if (!user.roles.includes('operator'))
+    return html`<p class="note">To work on it, you need the role operator.</p>`
+  const form = (action: string, label: string, fields: HtmlContent = null) =>
+    html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}<button type="submit">${label}</button></form>
+`
+  const isMine = typeof name === 'string' && name.toLowerCase() === user.person.toLowerCase()
+  const spans = Object.keys(snoozesMs).map((span) => html`<option>${span}</option>`)
+  const ends =
+    status === 'resolved'
+      ? [form('reopened', 'Reopen', textField('reopened', 'Why it is reopened'))]
+      : [
+          status === 'snoozed'
+            ? form('wake', 'End the snooze')
+            : form(
+                'snooze',
+                'Snooze',
+                html`<label for="for">For</label><select id="for" name="for">${spans}</select>`,
+              ),
+          form('resolved', 'Resolve', textField('resolved', 'Why it is resolved')),
+        ]
+  return html`<div class="acts">
+${isMine ? form('leave', 'Give it back') : form('take', 'Assign to me')}${form('commented', 'Comment', textField('commented', 'Comment'))}${status === 'cleared' ? null : ends}</div>`
+}
+
+function textField(id: string, label: string): Html {
+  return html`<label for="${id}">${label}</label><input id="${id}" name="text" required maxlength="2000" autocomplete="off">`
+}

@@ -1,0 +1,149 @@
+import { challengeOf } from '../../people/passkey.ts'
+import type { DecisionState } from '../../people/register.ts'
+import { transferColumns } from '../../presentation/deposit.ts'
+import { valueText } from '../../presentation/text.ts'
+import type { DecisionLine } from '../../store/decisions.ts'
+import { factsOf, type Html, html, type ShownColumn, tableOf } from './html.ts'
+import { badge, type ConsolePage, filterForm, pager, sectionOf, type Tone, timeOf } from './page.ts'
+import { hidden, passkeyForm, requestOptions } from './passkey-form.ts'
+import type { ConsoleDecision, ConsoleJournal, ConsoleUser } from './people.ts'
+import { numberOf, oneOf, readQuery } from './query.ts'
+
+const states = ['waiting', 'done', 'rejected', 'outdated'] as const
+const pageMax = 50
+
+export type ConsoleDecisionFilter = { state?: DecisionState; before?: bigint; limit: number }
+
+/** @throws Fault `request_refused` if a filter is unknown */
+export function decisionFilter(search: URLSearchParams): ConsoleDecisionFilter {
+  return { ...readQuery(search, { state: oneOf(states), before: numberOf }), limit: pageMax }
+}
+
+export function decisionsPage(rows: readonly DecisionLine[], wish: ConsoleDecisionFilter): ConsolePage {
+  const body = html`<h1>Decisions</h1>
+${filterForm('/decisions', [{ name: 'state', label: 'State', value: wish.state, words: states, any: 'any' }])}
+${tableOf(rows, { caption: 'Signed decisions, the newest first', columns, empty: 'No decisions. People request them at the command line, and approve them here.' })}
+${pager({ path: '/decisions', wish, field: 'before', rows: rows.map(({ id }) => ({ id: id.toString() })) })}`
+  return { title: 'Decisions', entry: '/decisions', body }
+}
+
+const tones: Record<DecisionState, Tone> = {
+  waiting: 'warning',
+  done: 'fine',
+  rejected: 'quiet',
+  outdated: 'quiet',
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  person: 'change of a person',
+  journal: 'journal by hand',
+  reversal: 'reversal of a journal',
+  close: 'close of a month',
+  reopen: 'reopening of a month',
+  write_off: 'write-off',
+  match: 'match or split',
+}
+
+function kindText(kind: string): string {
+  return kinds[kind] ?? kind.replaceAll('_', ' ')
+}
+
+const columns: ShownColumn<DecisionLine>[] = [
+  {
+    title: 'DECISION',
+    value: ({ id }) => id.toString(),
+    show: ({ id }) => html`<a href="/decisions/${id}">${id}</a>`,
+    align: 'right',
+  },
+  { title: 'WHAT', value: ({ kind }) => kindText(kind) },
+  { title: 'STATE', value: ({ state }) => state, show: ({ state }) => badge(tones[state], state) },
+  {
+    title: 'REQUESTED',
+    value: ({ requested_at: at }) => at.toISOString(),
+    show: ({ requested_at: at }) => timeOf(at),
+  },
+  { title: 'BY', value: ({ requested_by: by }) => by ?? '' },
+  { title: 'APPROVED BY', value: ({ approved_by: by }) => by ?? '' },
+]
+
+export function decisionPage(shown: ConsoleDecision, user: ConsoleUser | null, origin: string): ConsolePage {
+  const { id, kind, state, journals, text } = shown
+  const title = `Decision ${id}: ${kindText(kind)}`
+  const body = html`<p class="crumbs"><a href="/decisions">Decisions</a></p>
+<h1>${title}</h1>
+<p>${badge(tones[state], state)}</p>
+${changeFacts(shown)}
+${sectionOf('What it books', journals.length === 0 ? html`<p class="empty">No journal.</p>` : journals.map(journalTable))}
+${sectionOf('Signatures', tableOf(shown.events, { caption: 'Who signed, and with what', columns: eventColumns, empty: 'None.' }))}
+${state === 'waiting' ? sectionOf('Approve or reject', actionsFor(shown, user, origin)) : null}
+<details><summary>The text that is signed</summary><pre>${text}</pre></details>`
+  return { title, entry: '/decisions', body, hasScript: true }
+}
+
+type ShownEvent = ConsoleDecision['events'][number]
+
+const eventColumns: ShownColumn<ShownEvent>[] = [
+  { title: 'PERSON', value: ({ person }) => person },
+  { title: 'DID', value: ({ action }) => action },
+  { title: 'WITH', value: ({ key }) => key ?? '' },
+]
+
+function journalTable({ key, place, transfers }: ConsoleJournal): Html {
+  return tableOf(transfers, { caption: `${key}, ${place}`, columns: transferColumns, empty: 'No transfers.' })
+}
+
+/** The fields of the change are of its kind. */
+function changeFacts({ content, requested_by: by, requested_at: at, reason }: ConsoleDecision): Html {
+  const change = content?.change
+  const fields = change !== null && typeof change === 'object' && !Array.isArray(change) ? change : {}
+  const facts = Object.entries(fields)
+    .filter(([, value]) => value !== null && value !== '' && !isNested(value))
+    .map(([name, value]) => ({
+      name: name.replaceAll('_', ' '),
+      lines: [value].flat().map(valueText),
+    }))
+  const rejected = reason === null ? [] : [{ name: 'why rejected', lines: [reason] }]
+  return factsOf([
+    { name: 'requested by', lines: [by ?? 'no valid signature'] },
+    { name: 'requested', lines: [], show: timeOf(at) },
+    ...facts,
+    ...rejected,
+  ])
+}
+
+function isNested(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isNested) : typeof value === 'object'
+}
+
+function actionsFor(
+  { id, text, requested_by: by }: ConsoleDecision,
+  user: ConsoleUser | null,
+  origin: string,
+): Html {
+  if (user === null)
+    return html`<p><a href="/sign-in?to=/decisions/${id}">Sign in</a> to approve or reject it.</p>`
+  const { person, passkeys, formToken } = user
+  const isOwn = by?.toLowerCase() === person.toLowerCase()
+  const approve = passkeyForm({
+    path: `/decisions/${id}/approve`,
+    formToken,
+    label: 'Approve and sign',
+    options: requestOptions(origin, challengeOf(text), passkeys),
+    step: 'get',
+  })
+  const problem = problemOfApproval(user, { id, isOwn })
+  return html`${problem === null ? approve : html`<p class="note">${problem}</p>`}
+<form class="act" method="post" action="/decisions/${id}/reject">${hidden('form', formToken)}
+<label for="reason">Reason</label><input id="reason" name="reason" required maxlength="500" autocomplete="off">
+<button type="submit">${isOwn ? 'Withdraw' : 'Reject'}</button></form>`
+}
+
+function problemOfApproval(
+  { roles, passkeys }: ConsoleUser,
+  { id, isOwn }: { id: bigint; isOwn: boolean },
+): string | null {
+  if (isOwn) return 'Another person approves it, since you requested it.'
+  if (!roles.includes('approver')) return 'To approve it, you need the role approver.'
+  if (passkeys.length > 0) return null
+  return `You have no passkey at this address. Approve it at the command line: bin/depositd decisions approve ${id}`
+}

@@ -1,0 +1,54 @@
+import type { DecisionContent } from '../../people/decision.ts'
+import type { Passkey } from '../../people/passkey.ts'
+import type { DecisionState } from '../../people/register.ts'
+import type { PersonRole } from '../../people/roles.ts'
+import type { TransferLine } from '../../presentation/deposit.ts'
+import type { DecisionLine } from '../../store/decisions.ts'
+import type { CaseAction } from '../../store/mismatches/cases.ts'
+import type { Invitation } from '../../store/sessions.ts'
+
+export type ConsoleUser = {
+  person: string
+  roles: readonly PersonRole[]
+  /** All public keys. */
+  keys: readonly string[]
+  /** Those that sign at this console. */
+  passkeys: readonly Passkey[]
+  /** Secret of the browser. */
+  token: string
+  /** In every form, so that no other site can send one. */
+  formToken: string
+}
+
+export type ConsoleJournal = { key: string; place: string; transfers: readonly TransferLine[] }
+
+export type ConsoleDecision = DecisionLine & {
+  content: DecisionContent | null
+  text: string
+  journals: readonly ConsoleJournal[]
+  events: readonly { action: DecisionState | 'signed'; person: string; key: 'passkey' | 'key file' | null }[]
+}
+
+/** Each change throws Fault `request_refused` or `usage_bad` if it is refused. */
+export type ConsolePeople = {
+  /** Address at which passkeys are made and sign. */
+  origin: string
+  userOf: (token: string) => Promise<ConsoleUser | null>
+  startSignIn: () => Promise<{ token: string; challenge: string }>
+  /** @returns the token of the session */
+  signIn: (token: string, assertion: string) => Promise<string>
+  /** @returns the token of the session; null if the link was used or has ended */
+  signInByLink: (link: string) => Promise<string | null>
+  signOut: (token: string) => Promise<void>
+  invitation: (link: string) => Promise<(Invitation & { code: string | null }) | null>
+  takePasskey: (link: string, registration: string) => Promise<void>
+  decisions: (wish: {
+    state: DecisionState | null
+    before: bigint | null
+    limit: number
+  }) => Promise<DecisionLine[]>
+  decision: (id: bigint) => Promise<ConsoleDecision | null>
+  approve: (user: ConsoleUser, id: bigint, assertion: string) => Promise<void>
+  reject: (user: ConsoleUser, id: bigint, reason: string) => Promise<void>
+  workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
+}

@@ -1,0 +1,34 @@
+import type { ConsolePage } from './page.ts'
+import type { ConsolePeople, ConsoleUser } from './people.ts'
+import { missing } from './query.ts'
+import type { ConsoleReader } from './reader.ts'
+
+export type ConsoleRequest = {
+  reader: ConsoleReader
+  people: ConsolePeople
+  search: URLSearchParams
+  /** Empty if the route has no id. */
+  id: string
+  /** Of the browser; null if it holds none. */
+  token: string | null
+  user: ConsoleUser | null
+  /** Of the form; empty if it is missing. */
+  field: (name: string) => string
+}
+
+/** With a `token`, the browser holds it from now on; with an empty one, it drops what it held. */
+export type ConsoleAnswer = ConsolePage | { redirect: string; token?: string }
+
+/** @throws Fault `request_refused` or `usage_bad` if the request is invalid or the page does not exist */
+export type ConsoleHandler = (asked: ConsoleRequest) => Promise<ConsoleAnswer>
+
+/** @throws Fault `request_refused` if there is none of this number */
+export async function readNumbered<Shown>(
+  what: string,
+  id: string,
+  read: (id: bigint) => Promise<Shown | null>,
+): Promise<Shown> {
+  const shown = /^[1-9]\d{0,17}$/.test(id) ? await read(BigInt(id)) : null
+  if (shown === null) throw missing(what, id)
+  return shown
+}

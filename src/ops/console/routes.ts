@@ -1,0 +1,95 @@
+import type { ServicesShown } from '../../presentation/text.ts'
+import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
+import { ledgerPage } from './ledger.ts'
+import { mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
+import { overviewPage } from './overview.ts'
+import {
+  approve,
+  reject,
+  showDecision,
+  showDecisions,
+  showInvitation,
+  showYou,
+  signIn,
+  signInByLink,
+  signOut,
+  startSignIn,
+  takePasskey,
+  workOnCase,
+} from './people-routes.ts'
+import { missing, oneOf, readQuery, shortText } from './query.ts'
+import type { ConsoleChoices, ConsoleReader } from './reader.ts'
+import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
+
+type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true }
+
+/** A public route is for people who have not signed in. */
+export const routes: Readonly<Record<string, Route>> = {
+  '/': { get: showOverview },
+  '/mismatches': { get: showMismatches },
+  '/mismatches/:id': { get: showMismatch, post: workOnCase },
+  '/deposits': { get: showDeposits },
+  '/deposits/find': { get: findDeposit },
+  '/deposits/:id': { get: showDeposit },
+  '/ledger': { get: showLedger },
+  '/decisions': { get: showDecisions },
+  '/decisions/:id': { get: showDecision },
+  '/decisions/:id/approve': { post: approve },
+  '/decisions/:id/reject': { post: reject },
+  '/you': { get: showYou },
+  '/sign-in': { get: startSignIn, post: signIn, isPublic: true },
+  '/sign-in/:id': { get: signInByLink, isPublic: true },
+  '/sign-out': { post: signOut },
+  '/invitations/:id': { get: showInvitation, post: takePasskey, isPublic: true },
+}
+
+function choicesOf({ services, networks }: ConsoleReader): ConsoleChoices & ServicesShown {
+  return { services, networks, hasSeveralServices: services.length > 1 }
+}
+
+async function showOverview({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const { refresh } = readQuery(search, { refresh: oneOf(['30']) })
+  return overviewPage(await reader.overview(), {
+    isLive: refresh !== undefined,
+    ...choicesOf(reader),
+  })
+}
+
+async function showMismatches({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const wish = mismatchFilter(search, reader)
+  return mismatchesPage({ rows: await reader.mismatches(wish), wish, ...choicesOf(reader) })
+}
+
+async function showMismatch({ reader, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const shown = await readNumbered('mismatch', id, reader.mismatch)
+  const runbook = reader.runbook(shown.mismatch.kind)
+  return mismatchPage(shown, { runbook, user, ...choicesOf(reader) })
+}
+
+async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const wish = depositFilter(search, reader)
+  return depositsPage({ rows: await reader.deposits(wish), wish, ...choicesOf(reader) })
+}
+
+async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const { reference = '' } = readQuery(search, { reference: shortText })
+  const ids = reference === '' ? [] : await reader.findDeposits(reference)
+  const [first] = ids
+  if (first === undefined) throw missing('deposit', reference)
+  return ids.length === 1 ? { redirect: `/deposits/${first}` } : foundPage(reference, ids)
+}
+
+/** A merged deposit redirects to the other. */
+async function showDeposit({ reader, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const shown = await readNumbered('deposit', id, reader.deposit)
+  return shown.id.toString() === id
+    ? depositPage(shown, choicesOf(reader))
+    : { redirect: `/deposits/${shown.id}` }
+}
+
+async function showLedger({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  return ledgerPage(await reader.ledger())
+}

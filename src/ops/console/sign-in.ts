@@ -1,0 +1,69 @@
+import { formTokenOf } from './forms.ts'
+import { html } from './html.ts'
+import { type ConsolePage, sectionOf } from './page.ts'
+import { creationOptions, hidden, passkeyForm, requestOptions } from './passkey-form.ts'
+import type { ConsolePeople, ConsoleUser } from './people.ts'
+
+type StartedSignIn = Awaited<ReturnType<ConsolePeople['startSignIn']>>
+
+export function signInPage(
+  { token, challenge }: StartedSignIn,
+  { origin, to }: { origin: string; to: string },
+): ConsolePage {
+  const form = passkeyForm({
+    path: '/sign-in',
+    formToken: formTokenOf(token),
+    label: 'Sign in with a passkey',
+    options: requestOptions(origin, challenge),
+    step: 'get',
+    fields: hidden('to', to),
+  })
+  const insecure = html`<p class="problem">Passkeys need HTTPS: set PUBLIC_URL to the https address of this console.</p>`
+  const body = html`<h1>Sign in</h1>
+${isSecure(origin) ? form : insecure}
+<p class="note">No passkey yet? An administrator invites you: <code>bin/depositd people invite NAME --roles ROLES</code>.</p>
+<p class="note"><a href="/sign-in/token">Read only, with the token of the settings</a></p>`
+  return { title: 'Sign in', body, token, hasScript: true }
+}
+
+/** Browsers have passkeys, and keep the cookie, on these alone. */
+function isSecure(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin)
+  return protocol === 'https:' || hostname === 'localhost'
+}
+
+type ShownInvitation = NonNullable<Awaited<ReturnType<ConsolePeople['invitation']>>>
+
+type InvitationPage = { origin: string; link: string; token: string }
+
+export function invitationPage(
+  { person, roles, challenge, code }: ShownInvitation,
+  { origin, link, token }: InvitationPage,
+): ConsolePage {
+  const make = passkeyForm({
+    path: `/invitations/${link}`,
+    formToken: formTokenOf(token),
+    label: 'Make a passkey',
+    options: creationOptions(origin, { challenge, person }),
+    step: 'create',
+  })
+  const made = html`<p>Your passkey is made. Its code is</p>
+<p class="code">${code}</p>
+<p>Read this code to the administrator who invited you. Once they have confirmed it, <a href="/sign-in">sign in</a>.</p>`
+  const body = html`<h1>You are invited as ${person}</h1>
+<p>Roles: ${roles.join(', ')}. A passkey signs you in and signs what you decide. It stays on your device.</p>
+${code === null ? make : made}`
+  return { title: 'Invitation', body, token, hasScript: true }
+}
+
+export function youPage({ person, roles, passkeys, formToken }: ConsoleUser): ConsolePage {
+  const keys =
+    passkeys.length === 0
+      ? html`<p>You have no passkey at this address, so you cannot sign decisions here. Make one: <code>bin/depositd people invite ${person} --roles ${roles.join(',')}</code>.</p>`
+      : html`<p>Passkeys that sign here: ${passkeys.length}</p>`
+  const body = html`<h1>${person}</h1>
+<p>Roles: ${roles.join(', ')}</p>
+${sectionOf('Passkeys', keys)}
+<form class="act" method="post" action="/sign-out">${hidden('form', formToken)}<button type="submit">Sign out</button></form>`
+  return { title: person, body }
+}

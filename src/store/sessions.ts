@@ -1,0 +1,92 @@
+import { type Kysely, sql } from 'kysely'
+import type { PersonRole } from '../people/roles.ts'
+import type { Tables } from './tables.ts'
+
+/** `person` is null until the sign-in is complete. */
+export type ConsoleSession = { person: string | null; challenge: string }
+
+/** `token` is a SHA-256. */
+type NewSession = ConsoleSession & { token: Buffer; lastsMs: number }
+
+const expiry = (lastsMs: number) => sql`clock_timestamp() + ${lastsMs}::float8 * interval '1 millisecond'`
+
+/** Also removes those that have ended. */
+export async function insertSession(
+  db: Kysely<Tables>,
+  { token, person, challenge, lastsMs }: NewSession,
+): Promise<void> {
+  await sql`
+    with ended as (delete from session where expires_at < clock_timestamp())
+    insert into session (token, person, challenge, expires_at)
+    values (${token}, ${person}, ${challenge}, ${expiry(lastsMs)})`.execute(db)
+}
+
+export async function readSession(db: Kysely<Tables>, token: Buffer): Promise<ConsoleSession | null> {
+  const { rows } = await sql<ConsoleSession>`
+    select person, challenge from session where token = ${token} and expires_at > clock_timestamp()`.execute(
+    db,
+  )
+  return rows[0] ?? null
+}
+
+/** Of two that end the same session, one gets it. */
+export async function endSession(db: Kysely<Tables>, token: Buffer): Promise<ConsoleSession | null> {
+  const { rows } = await sql<ConsoleSession & { isOver: boolean }>`
+    delete from session where token = ${token}
+    returning person, challenge, expires_at <= clock_timestamp() as "isOver"`.execute(db)
+  const [row] = rows
+  return row === undefined || row.isOver ? null : row
+}
+
+/** @returns how many */
+export async function endSessionsOf(db: Kysely<Tables>, person: string): Promise<number> {
+  const ended = await sql`delete from session where lower(person) = lower(${person})`.execute(db)
+  return Number(ended.numAffectedRows ?? 0n)
+}
+
+export type Invitation = {
+  person: string
+  roles: readonly PersonRole[]
+  challenge: string
+  /** Null until it is made. */
+  passkey: string | null
+}
+
+/** Replaces an earlier invitation of this person. */
+export async function insertInvitation(
+  db: Kysely<Tables>,
+  {
+    token,
+    person,
+    roles,
+    challenge,
+    lastsMs,
+  }: Omit<Invitation, 'passkey'> & { token: Buffer; lastsMs: number },
+): Promise<void> {
+  await sql`
+    with ended as (
+      delete from invitation where expires_at < clock_timestamp() or lower(person) = lower(${person})
+    )
+    insert into invitation (token, person, roles, challenge, expires_at)
+    values (${token}, ${person}, ${[...roles]}, ${challenge}, ${expiry(lastsMs)})`.execute(db)
+}
+
+export async function readInvitation(
+  db: Kysely<Tables>,
+  of: { token: Buffer } | { person: string },
+): Promise<Invitation | null> {
+  const isOf = 'token' in of ? sql`token = ${of.token}` : sql`lower(person) = lower(${of.person})`
+  const { rows } = await sql<Invitation>`
+    select person, roles, challenge, passkey from invitation
+    where ${isOf} and expires_at > clock_timestamp()`.execute(db)
+  return rows[0] ?? null
+}
+
+/** The first passkey stays. */
+export async function keepPasskey(db: Kysely<Tables>, token: Buffer, passkey: string): Promise<void> {
+  await sql`update invitation set passkey = ${passkey} where token = ${token} and passkey is null`.execute(db)
+}
+
+export async function deleteInvitation(db: Kysely<Tables>, person: string): Promise<void> {
+  await sql`delete from invitation where lower(person) = lower(${person})`.execute(db)
+}
