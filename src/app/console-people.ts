@@ -1,7 +1,7 @@
 import { originOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { Fault } from '../core/errors.ts'
-import { approveDecision, rejectDecision } from '../jobs/people/decide.ts'
+import { approveDecision, draftDecision, rejectDecision, submitDecision } from '../jobs/people/decide.ts'
 import { decidedJournals } from '../jobs/people/procedures.ts'
 import {
   codeOf,
@@ -16,8 +16,9 @@ import {
   takePasskey,
 } from '../jobs/people/sign-in.ts'
 import { formTokenOf } from '../ops/console/forms.ts'
-import type { ConsoleDecision, ConsolePeople, ConsoleUser } from '../ops/console/people.ts'
-import { readDecision, type Signer } from '../people/decision.ts'
+import type { ConsoleDecision, ConsoleJournal, ConsolePeople, ConsoleUser } from '../ops/console/people.ts'
+import { readConsoleRequest } from '../people/console-request.ts'
+import { type DecisionContent, readDecision, type Signer, writeDecision } from '../people/decision.ts'
 import { challengeOf, isConfirmed, writePasskey } from '../people/passkey.ts'
 import { placeOf, transferDocument } from '../presentation/journal.ts'
 import { readAssetNames } from '../store/assets.ts'
@@ -56,17 +57,27 @@ export function composePeople(
     pinned,
     now,
   }
-  const asDecider = async <Value>(work: () => Promise<Value>): Promise<void> => {
+  const asDecider = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     if (databaseUrl === null) await reading(refuseUnlessDecider(db))
-    await work()
+    return work()
   }
   return {
     ...signInPart(deps, reading),
     decisions: (wish) => reading(listDecisions(db, wish)),
     decision: (id) => reading(readConsoleDecision(db, id)),
+    draft: async (user, request) => {
+      const content = await asDecider(() => draftDecision(deciding, request, personOf(user)))
+      return { content, text: writeDecision(content), journals: await reading(journalsOf(db, content)) }
+    },
+    async request(user, text, assertion) {
+      const content = readDecision(text)
+      if (content === null || readConsoleRequest(content) === null)
+        throw refused('this is no decision that the console requests')
+      return (await asDecider(() => submitDecision(deciding, content, signerOf(user, assertion)))).id
+    },
     approve: (user, id, assertion) =>
-      asDecider(() => approveDecision(deciding, id, signerOf(user, assertion))),
-    reject: (user, id, reason) => asDecider(() => rejectDecision(deciding, { id, reason }, rejecterOf(user))),
+      asDecider(async () => void (await approveDecision(deciding, id, signerOf(user, assertion)))),
+    reject: (user, id, reason) => asDecider(() => rejectDecision(deciding, { id, reason }, personOf(user))),
     workOnCases: (user, ids, act) =>
       reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
     [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),
@@ -135,35 +146,38 @@ function signerOf({ person, passkeys }: ConsoleUser, assertion: string): Signer 
   }
 }
 
-/** What ends without being done takes no signature. */
-function rejecterOf({ person, keys }: ConsoleUser): Signer {
+/** Signs nothing. */
+function personOf({ person, keys }: ConsoleUser): Signer {
   return { person, key: keys[0] ?? '', sign: () => '' }
 }
 
 async function readConsoleDecision(db: Database<Tables>, id: bigint): Promise<ConsoleDecision | null> {
-  const [[stored], [line], assets] = await Promise.all([
+  const [[stored], [line]] = await Promise.all([
     readDecisions(db, { id }),
     listDecisions(db, { state: null, before: id + 1n, limit: 1 }),
-    readAssetNames(db),
   ])
   if (stored === undefined || line?.id !== id) return null
   const content = readDecision(stored.text)
-  const journals = content === null ? [] : decidedJournals(content.grounds)
   return {
     ...line,
     content,
     text: stored.text,
-    journals: journals.map((journal) => ({
-      key: journal.key,
-      place: placeOf(journal),
-      transfers: journal.transfers.map((transfer) => transferDocument(transfer, assets)),
-    })),
+    journals: content === null ? [] : await journalsOf(db, content),
     events: stored.events.map(({ action, person, signature }) => ({
       action,
       person,
       key: signature === null ? null : signature.startsWith('{') ? 'passkey' : 'key file',
     })),
   }
+}
+
+async function journalsOf(db: Database<Tables>, { grounds }: DecisionContent): Promise<ConsoleJournal[]> {
+  const assets = await readAssetNames(db)
+  return decidedJournals(grounds).map((journal) => ({
+    key: journal.key,
+    place: placeOf(journal),
+    transfers: journal.transfers.map((transfer) => transferDocument(transfer, assets)),
+  }))
 }
 
 function refused(problem: string): Fault<'request_refused'> {

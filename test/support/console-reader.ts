@@ -48,6 +48,8 @@ export const noPeople: ConsolePeople = {
   takePasskey: unused,
   decisions: () => Promise.resolve([]),
   decision: () => Promise.resolve(null),
+  draft: unused,
+  request: unused,
   approve: unused,
   reject: unused,
   workOnCases: unused,

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
-import { Fault } from '../../core/errors.ts'
 import {
   type DecisionContent,
   type DecisionGrounds,
@@ -9,11 +8,12 @@ import {
   writeDecision,
 } from '../../people/decision.ts'
 import { foldDecisions, isSame, type PeopleRegister } from '../../people/register.ts'
-import { type DecisionKind, type PersonRole, requesters } from '../../people/roles.ts'
+import { type DecisionKind, requesters } from '../../people/roles.ts'
 import { inTransaction, withoutRace } from '../../store/database.ts'
 import { insertDecision, insertDecisionEvent, lockDecisions, readDecisions } from '../../store/decisions.ts'
 import { patiently } from '../../store/ledger/maintenance.ts'
 import type { Tables } from '../../store/tables.ts'
+import { refused, refuseInvalid, refuseSigner, waitingDecision } from './refuse.ts'
 
 /** `uuid` is in the signed text, `decision` the number in the database; null without signatures. */
 export type DecidedBy = { decision: bigint | null; uuid: string; by: string; approvedBy: string | null }
@@ -66,26 +66,88 @@ export async function requestDecision(
   { kind, change }: { kind: DecisionKind; change: JsonValue },
   signer: Signer,
 ): Promise<DecisionResult> {
-  const at = deps.now()
-  return decide(deps, { kind, change, at }, async (tx, prepared) => {
-    const register = await readRegister(tx, deps.pinned)
-    refuseSigner(register, signer, requesters[kind])
-    const content: DecisionContent = {
-      decision: randomUUID(),
-      nonce: randomBytes(16).toString('base64'),
-      at: at.toISOString(),
-      installation: register.firstKey ?? signer.key,
-      kind,
-      people: prepared.people,
-      change,
-      grounds: await prepared.grounds(tx),
-    }
-    const id = await insertDecision(tx, content, writeDecision(content))
-    await addSignature(deps, tx, { id, content, signer })
-    const people = { decision: id, uuid: content.decision, by: signer.person, approvedBy: null }
-    const result = prepared.people === 1 ? await prepared.carryOut(tx, people) : null
-    return { id, content, by: signer.person, approvedBy: null, result }
+  const request = { kind, change, at: deps.now() }
+  return decide(deps, request, async (tx, prepared) => {
+    const content = await contentOf(deps, tx, { request, prepared, signer })
+    return storeRequest(deps, tx, { content, prepared, signer })
   })
+}
+
+/**
+ * For a person who signs elsewhere: the content as it would be signed now. Nothing is stored.
+ * @throws Fault as `requestDecision`
+ */
+export async function draftDecision(
+  deps: DecisionDeps,
+  { kind, change }: { kind: DecisionKind; change: JsonValue },
+  signer: Signer,
+): Promise<DecisionContent> {
+  const request = { kind, change, at: deps.now() }
+  return decide(deps, request, (tx, prepared) => contentOf(deps, tx, { request, prepared, signer }))
+}
+
+const draftMaxMs = 15 * 60_000
+
+/**
+ * Stores a draft that the person has signed.
+ * @throws Fault as `requestDecision`, and if what was signed is not what would be drafted now
+ */
+export async function submitDecision(
+  deps: DecisionDeps,
+  draft: DecisionContent,
+  signer: Signer,
+): Promise<DecisionResult> {
+  const request = { ...draft, at: new Date(draft.at) }
+  const age = deps.now().getTime() - request.at.getTime()
+  if (age < 0 || age > draftMaxMs) throw refused('the draft is too old', 'begin again')
+  return decide(deps, request, async (tx, prepared) => {
+    const content = { ...(await contentOf(deps, tx, { request, prepared, signer })), ...idsOf(draft) }
+    if (writeDecision(content) !== writeDecision(draft))
+      throw refused('what the draft rests on has changed since', 'look at it again')
+    return storeRequest(deps, tx, { content, prepared, signer })
+  })
+}
+
+function idsOf({ decision, nonce }: DecisionContent): Pick<DecisionContent, 'decision' | 'nonce'> {
+  return { decision, nonce }
+}
+
+type DecisionRequest = { kind: DecisionKind; change: JsonValue; at: Date }
+
+type RequestParts = { request: DecisionRequest; prepared: PreparedDecision; signer: Signer }
+
+async function contentOf(
+  deps: DecisionDeps,
+  tx: Transaction<Tables>,
+  { request: { kind, change, at }, prepared, signer }: RequestParts,
+): Promise<DecisionContent> {
+  const register = await readRegister(tx, deps.pinned)
+  refuseSigner(register, signer, requesters[kind])
+  return {
+    decision: randomUUID(),
+    nonce: randomBytes(16).toString('base64'),
+    at: at.toISOString(),
+    installation: register.firstKey ?? signer.key,
+    kind,
+    people: prepared.people,
+    change,
+    grounds: await prepared.grounds(tx),
+  }
+}
+
+type NewRequest = Omit<RequestParts, 'request'> & { content: DecisionContent }
+
+/** If it needs one person, it is done in the same transaction. */
+async function storeRequest(
+  deps: DecisionDeps,
+  tx: Transaction<Tables>,
+  { content, prepared, signer }: NewRequest,
+): Promise<DecisionResult> {
+  const id = await insertDecision(tx, content, writeDecision(content))
+  await addSignature(deps, tx, { id, content, signer })
+  const people = { decision: id, uuid: content.decision, by: signer.person, approvedBy: null }
+  const result = prepared.people === 1 ? await prepared.carryOut(tx, people) : null
+  return { id, content, by: signer.person, approvedBy: null, result }
 }
 
 /**
@@ -118,7 +180,7 @@ export async function approveDecision(
 
 async function decide<Result>(
   { db, procedures }: DecisionDeps,
-  { kind, change, at }: { kind: DecisionKind; change: JsonValue; at: Date },
+  { kind, change, at }: DecisionRequest,
   work: (tx: Transaction<Tables>, prepared: PreparedDecision) => Promise<Result>,
 ): Promise<Result> {
   const prepared = await procedures[kind](db, change, at)
@@ -180,38 +242,6 @@ export async function rejectDecision(
   })
 }
 
-type WaitingDecision = { content: DecisionContent; by: string }
-
-async function waitingDecision(deps: DecisionDeps, tx: Kysely<Tables>, id: bigint): Promise<WaitingDecision> {
-  const { content, state, signers } = await refuseInvalid(deps, tx, id)
-  const [by] = signers
-  if (state !== 'waiting' || content === null || by === undefined)
-    throw refused(`decision ${id} is ${state}`, 'see "bin/depositd decisions list"')
-  return { content, by }
-}
-
-/** @throws Fault `usage_bad` if what the database holds of this decision is not what people signed */
-async function refuseInvalid({ pinned }: DecisionDeps, tx: Kysely<Tables>, id: bigint) {
-  const [decision] = await readDecisions(tx, { id })
-  if (decision === undefined)
-    throw new Fault('not_found', {
-      problem: `there is no decision ${id}`,
-      fix: 'use a number from "bin/depositd decisions list"',
-    })
-  const about = await readDecisions(tx, { kind: 'person' })
-  const { decisions, faults } = foldDecisions(
-    decision.kind === 'person' ? about : [...about, decision],
-    pinned,
-  )
-  const fault = faults.find((one) => one.decision === id)
-  const checked = decisions.get(id)
-  if (fault === undefined && checked !== undefined) return checked
-  throw refused(
-    `decision ${id} is not valid: ${fault?.problem ?? 'it has no text'}`,
-    'see "bin/depositd ledger verify"',
-  )
-}
-
 /** @throws Fault `usage_bad` if this person may not request such a decision */
 export async function refuseRequester(
   { db, pinned }: DecisionDeps,
@@ -219,29 +249,4 @@ export async function refuseRequester(
   kind: DecisionKind,
 ): Promise<void> {
   refuseSigner(await readRegister(db, pinned), signer, requesters[kind])
-}
-
-function refuseSigner(register: PeopleRegister, { person, key }: Signer, role: PersonRole): void {
-  if (register.firstKey === null) {
-    if (role === 'administrator') return
-    throw refused(
-      'there is no administrator yet',
-      'add the first one, by their own key: "bin/depositd people add NAME --roles administrator"',
-    )
-  }
-  const known = register.people.get(person.toLowerCase())
-  if (known === undefined || !known.keys.includes(key))
-    throw refused(
-      `the key of ${person} is not in the register of people`,
-      `let an administrator add it: "bin/depositd people add ${person} --key ${key} --roles ROLES"`,
-    )
-  if (!known.roles.includes(role))
-    throw refused(
-      `${person} is no ${role}, but ${known.roles.join(' and ')}`,
-      `let a person with the role ${role} do it`,
-    )
-}
-
-function refused(problem: string, fix: string): Fault<'usage_bad'> {
-  return new Fault('usage_bad', { problem, fix: `${fix}; nothing was decided` })
 }

@@ -1,3 +1,4 @@
+import { writeOffAccounts } from '../../core/evidence.ts'
 import type { MismatchDetail } from '../../presentation/mismatch.ts'
 import { type Html, type HtmlContent, html } from './html.ts'
 import { hidden } from './passkey-form.ts'
@@ -44,4 +45,21 @@ ${isMine ? form('leave', 'Give it back') : form('take', 'Assign to me')}${form('
 
 function textField(id: string, label: string): Html {
   return html`<label for="${id}">${label}</label><input id="${id}" name="text" required maxlength="2000" autocomplete="off">`
+}
+
+const accountTexts: Record<(typeof writeOffAccounts)[number], string> = {
+  'expenses:write_off': 'an expense of ours',
+  'assets:receivable:service': 'what the service owes us',
+  owner: 'the loss of the customer',
+}
+
+/** Leads to the draft, which the person signs. */
+export function writeOffForm({ id }: MismatchDetail['mismatch'], user: ConsoleUser): Html {
+  const accounts = writeOffAccounts.map(
+    (account) => html`<option value="${account}">${accountTexts[account]}</option>`,
+  )
+  return html`<form class="act" method="post" action="/decisions/draft">${hidden('form', user.formToken)}${hidden('action', 'write_off')}${hidden('mismatch', String(id))}
+<label for="account">As</label><select id="account" name="account">${accounts}</select>
+<label for="reason">Reason</label><input id="reason" name="reason" required maxlength="500" autocomplete="off">
+<button type="submit">Prepare</button></form>`
 }

@@ -1,12 +1,13 @@
+import type { JsonValue } from '../../people/decision.ts'
 import { challengeOf } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
-import { valueText } from '../../presentation/text.ts'
+import { type Fact, valueText } from '../../presentation/text.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
-import { factsOf, type Html, html, type ShownColumn, tableOf } from './html.ts'
+import { factsOf, type Html, type HtmlContent, html, type ShownColumn, tableOf } from './html.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, type Tone, timeOf } from './page.ts'
 import { hidden, passkeyForm, requestOptions } from './passkey-form.ts'
-import type { ConsoleDecision, ConsoleJournal, ConsoleUser } from './people.ts'
+import type { ConsoleDecision, ConsoleDraft, ConsoleJournal, ConsoleUser } from './people.ts'
 import { numberOf, oneOf, readQuery } from './query.ts'
 
 const states = ['waiting', 'done', 'rejected', 'outdated'] as const
@@ -72,8 +73,8 @@ export function decisionPage(shown: ConsoleDecision, user: ConsoleUser | null, o
   const body = html`<p class="crumbs"><a href="/decisions">Decisions</a></p>
 <h1>${title}</h1>
 <p>${badge(tones[state], state)}</p>
-${changeFacts(shown)}
-${sectionOf('What it books', journals.length === 0 ? html`<p class="empty">No journal.</p>` : journals.map(journalTable))}
+${factsOf(factsOfDecision(shown))}
+${sectionOf('What it books', journalTables(journals))}
 ${sectionOf('Signatures', tableOf(shown.events, { caption: 'Who signed, and with what', columns: eventColumns, empty: 'None.' }))}
 ${state === 'waiting' ? sectionOf('Approve or reject', actionsFor(shown, user, origin)) : null}
 <details><summary>The text that is signed</summary><pre>${text}</pre></details>`
@@ -88,27 +89,64 @@ const eventColumns: ShownColumn<ShownEvent>[] = [
   { title: 'WITH', value: ({ key }) => key ?? '' },
 ]
 
+/** A draft that the person reads before they sign it. */
+export function draftPage(
+  { content, text, journals }: ConsoleDraft,
+  user: ConsoleUser,
+  origin: string,
+): ConsolePage {
+  const title = `Sign: ${kindText(content.kind)}`
+  const form = passkeyForm({
+    path: '/decisions',
+    formToken: user.formToken,
+    label: content.people === 2 ? 'Sign and request' : 'Sign and carry out',
+    options: requestOptions(origin, challengeOf(text), user.passkeys),
+    step: 'get',
+    // Browsers would change its line breaks.
+    fields: hidden('text', Buffer.from(text).toString('base64url')),
+  })
+  const noKey = html`<p class="note">You have no passkey at this address, so sign it at the command line. <a href="/you">Your passkeys</a></p>`
+  const needs = content.people === 2 ? 'Another person has to approve it.' : 'It takes no second person.'
+  const body = html`<h1>${title}</h1>
+${factsOf(changeFacts(content.change))}
+${sectionOf('What it books', journalTables(journals))}
+<p>${needs}</p>
+${user.passkeys.length === 0 ? noKey : form}
+<details><summary>The text that is signed</summary><pre>${text}</pre></details>`
+  return { title, entry: '/decisions', body, hasScript: true }
+}
+
+function journalTables(journals: readonly ConsoleJournal[]): HtmlContent {
+  return journals.length === 0 ? html`<p class="empty">No journal.</p>` : journals.map(journalTable)
+}
+
 function journalTable({ key, place, transfers }: ConsoleJournal): Html {
   return tableOf(transfers, { caption: `${key}, ${place}`, columns: transferColumns, empty: 'No transfers.' })
 }
 
-/** The fields of the change are of its kind. */
-function changeFacts({ content, requested_by: by, requested_at: at, reason }: ConsoleDecision): Html {
-  const change = content?.change
-  const fields = change !== null && typeof change === 'object' && !Array.isArray(change) ? change : {}
-  const facts = Object.entries(fields)
-    .filter(([, value]) => value !== null && value !== '' && !isNested(value))
-    .map(([name, value]) => ({
-      name: name.replaceAll('_', ' '),
-      lines: [value].flat().map(valueText),
-    }))
+function factsOfDecision({
+  content,
+  requested_by: by,
+  requested_at: at,
+  reason,
+}: ConsoleDecision): ShownFact[] {
   const rejected = reason === null ? [] : [{ name: 'why rejected', lines: [reason] }]
-  return factsOf([
+  return [
     { name: 'requested by', lines: [by ?? 'no valid signature'] },
     { name: 'requested', lines: [], show: timeOf(at) },
-    ...facts,
+    ...changeFacts(content?.change),
     ...rejected,
-  ])
+  ]
+}
+
+type ShownFact = Fact & { show?: HtmlContent }
+
+/** The fields of the change are of its kind. */
+function changeFacts(change: JsonValue | undefined): Fact[] {
+  const fields = change !== null && typeof change === 'object' && !Array.isArray(change) ? change : {}
+  return Object.entries(fields)
+    .filter(([, value]) => value !== null && value !== '' && !isNested(value))
+    .map(([name, value]) => ({ name: name.replaceAll('_', ' '), lines: [value].flat().map(valueText) }))
 }
 
 function isNested(value: unknown): boolean {

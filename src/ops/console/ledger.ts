@@ -6,9 +6,14 @@ import {
 } from '../../presentation/ledger.ts'
 import { type Html, html, tableOf, withShown } from './html.ts'
 import { badge, type ConsolePage, partHtml, sectionOf, timeOf } from './page.ts'
+import { hidden } from './passkey-form.ts'
+import type { ConsoleUser } from './people.ts'
 import type { LedgerReading } from './reader.ts'
 
-export function ledgerPage({ readAt, trial, periods, checkpoints }: LedgerReading): ConsolePage {
+export function ledgerPage(
+  { readAt, trial, periods, checkpoints }: LedgerReading,
+  user: ConsoleUser | null,
+): ConsolePage {
   const body = html`<h1>Ledger</h1>
 <p class="asof">As of ${timeOf(readAt)}</p>
 ${sectionOf('Trial balance', partHtml(trial, trialHtml))}
@@ -21,6 +26,7 @@ ${sectionOf(
       empty: 'Nothing is booked yet.',
     }),
   ),
+  user?.roles.includes('accountant') ? monthForm(user) : null,
 )}
 ${sectionOf(
   'Checkpoints',
@@ -34,6 +40,22 @@ ${sectionOf(
   html`<p class="note">A checkpoint is the root of a hash tree over all sealed rows: bin/depositd ledger verify checks it against the rows.</p>`,
 )}`
   return { title: 'Ledger', entry: '/ledger', body }
+}
+
+const monthActions = [
+  ['closed', 'Close'],
+  ['soft_closed', 'Soft-close'],
+  ['reopened', 'Reopen'],
+] as const
+
+/** Leads to the draft, which the person signs. */
+function monthForm({ formToken }: ConsoleUser): Html {
+  const options = monthActions.map(([action, label]) => html`<option value="${action}">${label}</option>`)
+  return html`<form class="act" method="post" action="/decisions/draft">${hidden('form', formToken)}
+<label for="action">Action</label><select id="action" name="action">${options}</select>
+<label for="period">Month</label><input id="period" name="period" type="month" required placeholder="2026-01" pattern="[0-9]{4}-[0-9]{2}">
+<label for="reason">Reason</label><input id="reason" name="reason" maxlength="500" autocomplete="off">
+<button type="submit">Prepare</button></form>`
 }
 
 type TrialBalanceData = { lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceRow[] }

@@ -11,7 +11,7 @@ import {
 } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
-import { caseForms } from './case-forms.ts'
+import { caseForms, writeOffForm } from './case-forms.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
@@ -44,6 +44,7 @@ ${sectionOf(
   cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
 )}
 ${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user))}
+${user?.roles.includes('operator') && deposit !== null ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
 ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
   return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }

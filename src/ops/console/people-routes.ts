@@ -1,6 +1,7 @@
+import { type ConsoleRequestContent, readConsoleRequest } from '../../people/console-request.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
 import { snoozesMs } from './case-forms.ts'
-import { decisionFilter, decisionPage, decisionsPage } from './decisions.ts'
+import { decisionFilter, decisionPage, decisionsPage, draftPage } from './decisions.ts'
 import { refused } from './forms.ts'
 import { assertionOf } from './passkey-form.ts'
 import type { ConsoleUser } from './people.ts'
@@ -60,6 +61,37 @@ export async function showDecision({ people, user, search, id }: ConsoleRequest)
   readQuery(search, {})
   const shown = await readNumbered('decision', id, people.decision)
   return decisionPage(shown, user, people.origin)
+}
+
+export async function draft({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const person = signedIn(user)
+  return draftPage(await people.draft(person, requestOf(field)), person, people.origin)
+}
+
+/** @throws Fault `request_refused` if the form is not one of a decision */
+function requestOf(field: ConsoleRequest['field']): ConsoleRequestContent {
+  const [action, reason] = [field('action'), field('reason')]
+  const request =
+    action === 'write_off'
+      ? readConsoleRequest({
+          kind: action,
+          change: { mismatch: field('mismatch'), verdict: action, account: field('account'), reason },
+        })
+      : readConsoleRequest({
+          kind: action === 'reopened' ? 'reopen' : 'close',
+          change: { action, forced: false, period: field('period'), reason: reason === '' ? null : reason },
+        })
+  if (request !== null) return request
+  throw refused('the form is not complete: choose what it offers, and give a reason', 400)
+}
+
+export async function requestDecision({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const id = await people.request(
+    signedIn(user),
+    Buffer.from(field('text'), 'base64url').toString(),
+    assertionOf(field('passkey')),
+  )
+  return { redirect: `/decisions/${id}` }
 }
 
 export async function approve({ people, user, id, field }: ConsoleRequest): Promise<ConsoleAnswer> {

@@ -1,3 +1,4 @@
+import type { ConsoleRequestContent } from '../../people/console-request.ts'
 import type { DecisionContent } from '../../people/decision.ts'
 import type { Passkey } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
@@ -21,6 +22,8 @@ export type ConsoleUser = {
 }
 
 export type ConsoleJournal = { key: string; place: string; transfers: readonly TransferLine[] }
+
+export type ConsoleDraft = { content: DecisionContent; text: string; journals: readonly ConsoleJournal[] }
 
 export type ConsoleDecision = DecisionLine & {
   content: DecisionContent | null
@@ -48,6 +51,10 @@ export type ConsolePeople = {
     limit: number
   }) => Promise<DecisionLine[]>
   decision: (id: bigint) => Promise<ConsoleDecision | null>
+  /** What the person would sign now. */
+  draft: (user: ConsoleUser, request: ConsoleRequestContent) => Promise<ConsoleDraft>
+  /** @returns the number of the decision */
+  request: (user: ConsoleUser, text: string, assertion: string) => Promise<bigint>
   approve: (user: ConsoleUser, id: bigint, assertion: string) => Promise<void>
   reject: (user: ConsoleUser, id: bigint, reason: string) => Promise<void>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>

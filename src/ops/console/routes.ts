@@ -5,7 +5,9 @@ import { mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
 import {
   approve,
+  draft,
   reject,
+  requestDecision,
   showDecision,
   showDecisions,
   showInvitation,
@@ -32,7 +34,8 @@ export const routes: Readonly<Record<string, Route>> = {
   '/deposits/find': { get: findDeposit },
   '/deposits/:id': { get: showDeposit },
   '/ledger': { get: showLedger },
-  '/decisions': { get: showDecisions },
+  '/decisions': { get: showDecisions, post: requestDecision },
+  '/decisions/draft': { post: draft },
   '/decisions/:id': { get: showDecision },
   '/decisions/:id/approve': { post: approve },
   '/decisions/:id/reject': { post: reject },
@@ -89,7 +92,7 @@ async function showDeposit({ reader, search, id }: ConsoleRequest): Promise<Cons
     : { redirect: `/deposits/${shown.id}` }
 }
 
-async function showLedger({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showLedger({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  return ledgerPage(await reader.ledger())
+  return ledgerPage(await reader.ledger(), user)
 }

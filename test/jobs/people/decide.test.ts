@@ -4,9 +4,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   approveDecision,
   type DecisionDeps,
+  draftDecision,
   readRegister,
   rejectDecision,
   requestDecision,
+  submitDecision,
 } from '../../../src/jobs/people/decide.ts'
 import { addFirstPerson } from '../../../src/jobs/people/procedures.ts'
 import {
@@ -70,6 +72,35 @@ test('a journal is booked once a second person signs the same text, with the dec
   expect(await manual()).toEqual([{ made_by: 'erin', approved_by: 'max', decision_id: id }])
   expect(await states()).toEqual(['journal done', 'person done', 'person done'])
   expect(await problemOf(approveDecision(deps, id, max))).toBe(`decision ${id} is done`)
+})
+
+test('a draft stores nothing, and is requested once, as it was signed', async () => {
+  const draft = await draftDecision(deps, journalRequest(), erin)
+  expect(await states()).toEqual(['person done', 'person done'])
+  expect(await problemOf(draftDecision(deps, journalRequest(), max))).toBe(
+    'max is no accountant, but approver',
+  )
+  const { content } = await submitDecision(deps, draft, erin)
+  expect(content).toEqual(draft)
+  await expect(submitDecision(deps, draft, erin)).rejects.toThrow(/unique constraint "decision_uuid_key"/)
+  expect(await states()).toEqual(['journal waiting', 'person done', 'person done'])
+})
+
+test('a draft is refused if it is old, or says something else than would be drafted now', async () => {
+  const draft = await draftDecision(deps, journalRequest(), erin)
+  const changed = 'what the draft rests on has changed since'
+  const [book] = draft.grounds.books
+  for (const odd of [
+    { ...draft, people: 1 as const },
+    { ...draft, installation: max.key },
+    { ...draft, grounds: { ...draft.grounds, evidence: '0'.repeat(64) } },
+    { ...draft, grounds: { ...draft.grounds, books: [book ?? null, book ?? null] } },
+  ])
+    expect(await problemOf(submitDecision(deps, odd, erin))).toBe(changed)
+  const later = { ...deps, now: () => new Date(Date.now() + 16 * 60_000) }
+  expect(await problemOf(submitDecision(later, draft, erin))).toBe('the draft is too old')
+  const earlier = { ...deps, now: () => new Date(Date.now() - 60_000) }
+  expect(await problemOf(submitDecision(earlier, draft, erin))).toBe('the draft is too old')
 })
 
 test('no person approves their own decision, under any spelling of their name', async () => {

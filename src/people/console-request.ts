@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { writeOffAccounts } from '../core/evidence.ts'
+
+const reason = z.string().trim().min(1).max(500)
+const month = z.string().regex(/^\d{4}-(?:0[1-9]|1[0-2])$/)
+
+const schema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('write_off'),
+    change: z.strictObject({
+      mismatch: z.string().regex(/^[1-9]\d{0,17}$/),
+      verdict: z.literal('write_off'),
+      account: z.enum(writeOffAccounts),
+      reason,
+    }),
+  }),
+  z.object({
+    kind: z.literal('close'),
+    change: z.strictObject({
+      action: z.enum(['soft_closed', 'closed']),
+      forced: z.literal(false),
+      period: month,
+      reason: reason.nullable(),
+    }),
+  }),
+  z.object({
+    kind: z.literal('reopen'),
+    change: z.strictObject({
+      action: z.literal('reopened'),
+      forced: z.literal(false),
+      period: month,
+      reason,
+    }),
+  }),
+])
+
+/** What people may request in the console. */
+export type ConsoleRequestContent = z.infer<typeof schema>
+
+/** Null for all other changes, also for those that only the command line makes. */
+export function readConsoleRequest(request: { kind: string; change: unknown }): ConsoleRequestContent | null {
+  return schema.safeParse(request).data ?? null
+}
