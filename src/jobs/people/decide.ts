@@ -112,9 +112,9 @@ function idsOf({ decision, nonce }: DecisionContent): Pick<DecisionContent, 'dec
   return { decision, nonce }
 }
 
-type DecisionRequest = { kind: DecisionKind; change: JsonValue; at: Date }
+type DatedChange = { kind: DecisionKind; change: JsonValue; at: Date }
 
-type RequestParts = { request: DecisionRequest; prepared: PreparedDecision; signer: Signer }
+type RequestParts = { request: DatedChange; prepared: PreparedDecision; signer: Signer }
 
 async function contentOf(
   deps: DecisionDeps,
@@ -180,7 +180,7 @@ export async function approveDecision(
 
 async function decide<Result>(
   { db, procedures }: DecisionDeps,
-  { kind, change, at }: DecisionRequest,
+  { kind, change, at }: DatedChange,
   work: (tx: Transaction<Tables>, prepared: PreparedDecision) => Promise<Result>,
 ): Promise<Result> {
   const prepared = await procedures[kind](db, change, at)
