@@ -468,6 +468,7 @@ table public.session (
   challenge text not null,
   expires_at timestamp with time zone not null,
   person text,
+  roles text[],
   token bytea not null
 );
 table public.stream (

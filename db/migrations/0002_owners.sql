@@ -278,7 +278,9 @@ create table session (
   token bytea primary key,
   -- Null until a person has shown who they are.
   person text check (person <> ''),
-  -- What their passkey is to sign.
+  -- As the sign-in provider said; null if the register of people says.
+  roles text[],
+  -- What their passkey is to sign, or what the answer of the provider must match.
   challenge text not null,
   expires_at timestamptz not null
 );

@@ -2,6 +2,7 @@ import { originOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { Fault } from '../core/errors.ts'
 import { approveDecision, draftDecision, rejectDecision, submitDecision } from '../jobs/people/decide.ts'
+import { createOpenId } from '../jobs/people/open-id.ts'
 import { decidedJournals } from '../jobs/people/procedures.ts'
 import {
   codeOf,
@@ -63,6 +64,7 @@ export function composePeople(
   }
   return {
     ...signInPart(deps, reading),
+    openId: openIdPart(settings, deps),
     decisions: (wish) => reading(listDecisions(db, wish)),
     decision: (id) => reading(readConsoleDecision(db, id)),
     draft: async (user, request) => {
@@ -101,6 +103,12 @@ function openLogins({ databaseUrl, people }: Settings) {
       queryTimeoutMs: decisionMaxMs,
     }),
   }
+}
+
+function openIdPart({ openId, people }: Settings, deps: SignInDeps): ConsolePeople['openId'] {
+  if (openId === null) return null
+  const provider = { ...openId, clientSecret: people.openIdSecret }
+  return { name: new URL(openId.issuer).host, ...createOpenId(deps, provider) }
 }
 
 type SignInPart = Pick<

@@ -194,6 +194,8 @@ export type PeopleSettings = {
   signingKey: SecretKey | null
   /** The public key with which the register of people begins; null to trust the first decision. */
   administratorKey: string | null
+  /** Secret; null if the sign-in provider knows none. */
+  openIdSecret: string | null
   /** The login that writes decisions; null for that of the daemon. */
   databaseUrl: string | null
 }
@@ -205,7 +207,8 @@ export function readPeople(reader: EnvironmentReader): PeopleSettings {
   const name = 'DECISIONS_DATABASE_URL'
   const databaseUrl = reader.optional(name) === undefined ? null : reader.url(name, databaseSchemes)
   const signingKey = readKey(reader, 'SIGNING_KEY', 'bin/depositd people key')
-  return { signingKey, administratorKey, databaseUrl }
+  const openIdSecret = reader.optional('OPENID_CLIENT_SECRET') ?? null
+  return { signingKey, administratorKey, databaseUrl, openIdSecret }
 }
 
 function readKey(reader: EnvironmentReader, name: string, command: string): SecretKey | null {

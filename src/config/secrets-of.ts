@@ -30,6 +30,7 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
     settings.ops.token,
     settings.ledgerKey?.text,
     settings.people.signingKey?.text,
+    settings.people.openIdSecret,
     ...services.flatMap(({ webhooks }) =>
       webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
     ),

@@ -12,6 +12,7 @@ import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from '
 import { type AssetCatalog, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
 import { serviceAuthSection } from './service-auth-schema.ts'
+import { signInSection } from './sign-in.ts'
 import { type SchemeName, webhookSection, withDefaultScheme, withScheme } from './webhook-settings.ts'
 import { duration, parseYaml, type Refuse, refuseIn, time } from './yaml-file.ts'
 
@@ -156,6 +157,7 @@ const schema = z
     valuation: valuationSection,
     ledger: ledgerSection,
     canary: canarySection,
+    signIn: signInSection,
     /** JSON-RPC calls to each node for reading back what addresses received before they were imported. */
     history: z.strictObject({ requestsPerSecond: z.number().min(0.1).max(1000).default(20) }).prefault({}),
     schedule: z

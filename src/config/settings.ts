@@ -16,6 +16,7 @@ import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
 import { readPolicies } from './policies.ts'
 import { readServiceAuth, refuseUnusedSecrets, type ServiceAuth } from './service-auth.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, startOf, worldOf } from './settings-file.ts'
+import type { OpenIdSettings } from './sign-in.ts'
 import {
   defaultWebhookPlace,
   readSchemeName,
@@ -57,6 +58,8 @@ export type Settings = EnvironmentSettings & {
   canary: CanarySettings | null
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   http: HttpBindAddress
+  /** Null if people sign in with passkeys alone. */
+  openId: OpenIdSettings | null
   /** They confirm each checkpoint. */
   witnesses: readonly Witness[]
 }
@@ -220,6 +223,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     },
     schedule,
     witnesses: file.ledger.witnesses,
+    openId: file.signIn.openId,
     valuation: valuation && valuationOf(valuation),
     poll: { overlapMs: pollOverlap, youngMs: pollYoung, quietMs: pollQuiet, sweepEveryMs: pollAll },
   }

@@ -3,7 +3,12 @@ import type { PersonRole } from '../people/roles.ts'
 import type { Tables } from './tables.ts'
 
 /** `person` is null until the sign-in is complete. */
-export type ConsoleSession = { person: string | null; challenge: string }
+export type ConsoleSession = {
+  person: string | null
+  /** As the sign-in provider said; null if the register of people says. */
+  roles: readonly PersonRole[] | null
+  challenge: string
+}
 
 /** `token` is a SHA-256. */
 type NewSession = ConsoleSession & { token: Buffer; lastsMs: number }
@@ -13,17 +18,19 @@ const expiry = (lastsMs: number) => sql`clock_timestamp() + ${lastsMs}::float8 *
 /** Also removes those that have ended. */
 export async function insertSession(
   db: Kysely<Tables>,
-  { token, person, challenge, lastsMs }: NewSession,
+  { token, person, roles, challenge, lastsMs }: NewSession,
 ): Promise<void> {
   await sql`
     with ended as (delete from session where expires_at < clock_timestamp())
-    insert into session (token, person, challenge, expires_at)
-    values (${token}, ${person}, ${challenge}, ${expiry(lastsMs)})`.execute(db)
+    insert into session (token, person, roles, challenge, expires_at)
+    values (${token}, ${person}, ${roles === null ? null : [...roles]}, ${challenge}, ${expiry(lastsMs)})`.execute(
+    db,
+  )
 }
 
 export async function readSession(db: Kysely<Tables>, token: Buffer): Promise<ConsoleSession | null> {
   const { rows } = await sql<ConsoleSession>`
-    select person, challenge from session where token = ${token} and expires_at > clock_timestamp()`.execute(
+    select person, roles, challenge from session where token = ${token} and expires_at > clock_timestamp()`.execute(
     db,
   )
   return rows[0] ?? null
@@ -33,7 +40,7 @@ export async function readSession(db: Kysely<Tables>, token: Buffer): Promise<Co
 export async function endSession(db: Kysely<Tables>, token: Buffer): Promise<ConsoleSession | null> {
   const { rows } = await sql<ConsoleSession & { isOver: boolean }>`
     delete from session where token = ${token}
-    returning person, challenge, expires_at <= clock_timestamp() as "isOver"`.execute(db)
+    returning person, roles, challenge, expires_at <= clock_timestamp() as "isOver"`.execute(db)
   const [row] = rows
   return row === undefined || row.isOver ? null : row
 }

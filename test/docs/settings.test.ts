@@ -62,7 +62,7 @@ test('the defaults of the environment are those of the page', () => {
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|services?|webhooks|intake|cases|addressBook|alerts|policy|accounts|valuation|ledger|canary|history|schedule)\b/.test(
+    /^(networks|services?|webhooks|intake|cases|addressBook|alerts|policy|accounts|valuation|ledger|canary|signIn|history|schedule)\b/.test(
       name,
     ),
   )
@@ -72,13 +72,14 @@ test('every key of the file is on the page, and no other', () => {
 })
 
 test('no key of the schema is left out, optional ones included', () => {
-  const declared = /^ +(\w+): (?:z\.|z$|duration|cron|networks)/gm
+  const declared = /^ +(\w+): (?:z\.|z$|duration|cron|networks|claim)/gm
   const sources = [
     'src/config/settings-file.ts',
     'src/config/network-schema.ts',
     'src/config/policy-schema.ts',
     'src/config/accounts.ts',
     'src/config/canary.ts',
+    'src/config/sign-in.ts',
   ]
     .map(readText)
     .join('\n')
@@ -160,6 +161,7 @@ const described = [
   'policy.fee',
   'policy.routes',
   'accounts.contra[]',
+  'signIn.openId.roles',
   'accounts.labels[]',
 ]
 

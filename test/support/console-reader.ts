@@ -43,6 +43,7 @@ export const noPeople: ConsolePeople = {
   startSignIn: unused,
   signIn: unused,
   signInByLink: () => Promise.resolve(null),
+  openId: null,
   signOut: unused,
   invitation: () => Promise.resolve(null),
   takePasskey: unused,

@@ -21,6 +21,8 @@ export type PeopleConsole = AsyncDisposable & {
   books: Books
   asErin: (line: string) => Promise<Ran>
   /** Signed in, by a passkey that they made and erin confirmed. */
+  /** At their own browser, not signed in. */
+  visitor: () => Promise<Visitor>
   joined: (name: string, roles: string) => Promise<Visitor>
   /** By erin. @returns the number of the decision */
   requestJournal: (reference: string) => Promise<string>
@@ -28,22 +30,28 @@ export type PeopleConsole = AsyncDisposable & {
   sent: (visitor: Visitor, path: string, form: SentForm) => Promise<{ status: number; text: string }>
 }
 
-/** The console of the example books, in Chromium; erin is administrator, and max approver. */
-export async function openPeopleConsole(): Promise<PeopleConsole> {
+/**
+ * The console of the example books, in Chromium; erin is administrator, and max approver.
+ * @param signIn section of the settings file for the console at this address
+ */
+export async function openPeopleConsole(
+  signIn: (url: string) => Promise<string> = () => Promise.resolve(''),
+): Promise<PeopleConsole> {
   await using opening = new AsyncDisposableStack()
   const books = opening.use(await openExampleBooks())
   await addPeople(books.owner)
   const folder = makeFolder('depositd-people-')
   opening.defer(() => rmSync(folder, { recursive: true }))
-  const text = `${madeUpNetworks}accounts: { own: ['assets:bank:main'] }`
-  const environment = {
-    ...settingsEnvironment(books.url, folder, text),
-    ADMINISTRATOR_KEY: signers.erin.key,
-  }
-  const settings = parseSettings(environment, () => text)
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   opening.defer(() => ops.stop())
   const url = ops.url.replace('127.0.0.1', 'localhost')
+  const text = `${madeUpNetworks}accounts: { own: ['assets:bank:main'] }\n${await signIn(url)}`
+  const environment = {
+    ...settingsEnvironment(books.url, folder, text),
+    ADMINISTRATOR_KEY: signers.erin.key,
+    OPENID_CLIENT_SECRET: 'a secret of the test',
+  }
+  const settings = parseSettings(environment, () => text)
   const shown = composeConsole(settings, {
     version: 'test',
     services: { names: () => ['default'], followed: () => settings },
@@ -56,13 +64,15 @@ export async function openPeopleConsole(): Promise<PeopleConsole> {
   opening.defer(() => browser.close())
   const ofErin = { ...environment, ...signingKeys.erin, OPS_PORT: new URL(url).port }
   const asErin = (line: string) => runCommand(line, ofErin)
+  const visit = () => openVisitor(browser)
   const open = opening.move()
   return {
     url,
     books,
     asErin,
+    visitor: visit,
     async joined(name, roles) {
-      const visitor = await openVisitor(browser)
+      const visitor = await visit()
       await makePasskey(visitor, { asErin, name, roles })
       await visitor.page.goto(`${url}/sign-in`)
       await visitor.page.getByRole('button', { name: 'Sign in with a passkey' }).click()

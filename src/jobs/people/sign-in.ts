@@ -7,6 +7,7 @@ import type { Person } from '../../people/decision.ts'
 import { isConfirmed, type Passkey, readPasskey, writePasskey } from '../../people/passkey.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import {
+  type ConsoleSession,
   endSession,
   type Invitation,
   insertInvitation,
@@ -27,9 +28,9 @@ export type SignInDeps = {
 }
 
 /** What the browser holds; a secret. */
-export type Token = string
+export type SignInToken = string
 
-export type SignedIn = Person & { token: Token }
+export type SignedIn = Person & { token: SignInToken }
 
 const minuteMs = 60_000
 const lasts = {
@@ -39,62 +40,83 @@ const lasts = {
   invitationMs: 24 * 60 * minuteMs,
 }
 
-/** For one sign-in. */
-export async function startSignIn({ db }: SignInDeps): Promise<{ token: Token; challenge: string }> {
-  const [token, challenge] = [newSecret(), newSecret()]
-  await insertSession(db, { token: hashOf(token), person: null, challenge, lastsMs: lasts.challengeMs })
-  return { token, challenge }
+/** For one sign-in by passkey. */
+export async function startSignIn({ db }: SignInDeps): Promise<{ token: SignInToken; challenge: string }> {
+  const challenge = newSecret()
+  return { token: await startSession(db, challenge), challenge }
+}
+
+/** What the browser holds until the person has shown who they are. */
+export async function startSession(db: Kysely<Tables>, challenge: string): Promise<SignInToken> {
+  const token = newSecret()
+  const session = { token: hashOf(token), person: null, roles: null, challenge }
+  await insertSession(db, { ...session, lastsMs: lasts.challengeMs })
+  return token
+}
+
+/** The challenge, once; null if there is none. */
+export async function endStarted(db: Kysely<Tables>, token: SignInToken): Promise<string | null> {
+  const started = await endSession(db, hashOf(token))
+  return started?.person === null ? started.challenge : null
 }
 
 /**
  * @param assertion what the passkey returned
  * @throws Fault `request_refused` if it is not of a person of the register, or the challenge was used before
  */
-export async function signIn(deps: SignInDeps, token: Token, assertion: string): Promise<SignedIn> {
-  const started = await endSession(deps.db, hashOf(token))
-  if (started === null) throw refused('the sign-in took too long or was used already: begin again')
+export async function signIn(deps: SignInDeps, token: SignInToken, assertion: string): Promise<SignedIn> {
+  const challenge = await endStarted(deps.db, token)
+  if (challenge === null) throw refusedSignIn('the sign-in took too long or was used already: begin again')
   const { people } = await readRegister(deps.db, deps.pinned)
   const person = [...people.values()].find(({ keys }) =>
     keys.some((key) => {
       const passkey = passkeyAt(deps, key)
-      return passkey !== null && isConfirmed(started.challenge, assertion, passkey)
+      return passkey !== null && isConfirmed(challenge, assertion, passkey)
     }),
   )
   if (person === undefined)
-    throw refused('no person of the register has this passkey: ask an administrator for an invitation')
-  return { ...person, token: await openSession(deps.db, person.person, lasts.sessionMs) }
+    throw refusedSignIn('no person of the register has this passkey: ask an administrator for an invitation')
+  return { ...person, token: await openSession(deps.db, { person: person.person, roles: null }) }
 }
 
 /** Signs this person in once, without a passkey: for a user alone on their own machine. */
-export function signInLink(db: Kysely<Tables>, person: string): Promise<Token> {
-  return openSession(db, person, lasts.linkMs)
+export function signInLink(db: Kysely<Tables>, person: string): Promise<SignInToken> {
+  return openSession(db, { person, roles: null }, lasts.linkMs)
 }
 
 /** @returns null if the link was used, is too old, or never was one */
-export async function signInByLink(deps: SignInDeps, link: Token): Promise<SignedIn | null> {
+export async function signInByLink(deps: SignInDeps, link: SignInToken): Promise<SignedIn | null> {
   const person = (await endSession(deps.db, hashOf(link)))?.person ?? null
   const known = person === null ? null : await personNamed(deps, person)
-  return known && { ...known, token: await openSession(deps.db, known.person, lasts.sessionMs) }
+  return known && { ...known, token: await openSession(deps.db, { person: known.person, roles: null }) }
 }
 
-async function openSession(db: Kysely<Tables>, person: string, lastsMs: number): Promise<Token> {
+/** @param roles null for those of the register */
+export async function openSession(
+  db: Kysely<Tables>,
+  { person, roles }: Pick<ConsoleSession, 'roles'> & { person: string },
+  lastsMs = lasts.sessionMs,
+): Promise<SignInToken> {
   const token = newSecret()
-  await insertSession(db, { token: hashOf(token), person, challenge: '', lastsMs })
+  await insertSession(db, { token: hashOf(token), person, roles, challenge: '', lastsMs })
   return token
 }
 
 /** With the roles of now; null without a session, or if the person was removed since. */
-export async function signedIn(deps: SignInDeps, token: Token): Promise<SignedIn | null> {
-  const session = await readSession(deps.db, hashOf(token))
-  const known = session?.person == null ? null : await personNamed(deps, session.person)
-  return known && { ...known, token }
+export async function signedIn(deps: SignInDeps, token: SignInToken): Promise<SignedIn | null> {
+  const { person = null, roles = null } = (await readSession(deps.db, hashOf(token))) ?? {}
+  if (person === null) return null
+  const known = await personNamed(deps, person)
+  if (roles === null) return known && { ...known, token }
+  const { roles: own, keys } = known ?? { roles: [], keys: [] }
+  return { person, roles: [...new Set([...roles, ...own])], keys, token }
 }
 
 async function personNamed({ db, pinned }: SignInDeps, name: string): Promise<Person | null> {
   return (await readRegister(db, pinned)).people.get(name.toLowerCase()) ?? null
 }
 
-export async function signOut({ db }: Pick<SignInDeps, 'db'>, token: Token): Promise<void> {
+export async function signOut({ db }: Pick<SignInDeps, 'db'>, token: SignInToken): Promise<void> {
   await endSession(db, hashOf(token))
 }
 
@@ -112,14 +134,14 @@ function passkeyAt({ origin }: Pick<SignInDeps, 'origin'>, key: string): Passkey
 export async function invite(
   db: Kysely<Tables>,
   { person, roles }: { person: string; roles: readonly PersonRole[] },
-): Promise<Token> {
+): Promise<SignInToken> {
   const token = newSecret()
   const challenge = newSecret()
   await insertInvitation(db, { token: hashOf(token), person, roles, challenge, lastsMs: lasts.invitationMs })
   return token
 }
 
-export function invitationOf({ db }: Pick<SignInDeps, 'db'>, token: Token): Promise<Invitation | null> {
+export function invitationOf({ db }: Pick<SignInDeps, 'db'>, token: SignInToken): Promise<Invitation | null> {
   return readInvitation(db, { token: hashOf(token) })
 }
 
@@ -128,10 +150,14 @@ export function invitationOf({ db }: Pick<SignInDeps, 'db'>, token: Token): Prom
  * @param registration what the browser returned
  * @throws Fault `request_refused`
  */
-export async function takePasskey(deps: SignInDeps, token: Token, registration: string): Promise<string> {
+export async function takePasskey(
+  deps: SignInDeps,
+  token: SignInToken,
+  registration: string,
+): Promise<string> {
   const invitation = await invitationOf(deps, token)
-  if (invitation === null) throw refused('the invitation has ended: ask for another')
-  if (invitation.passkey !== null) throw refused('the invitation has a passkey already')
+  if (invitation === null) throw refusedSignIn('the invitation has ended: ask for another')
+  if (invitation.passkey !== null) throw refusedSignIn('the invitation has a passkey already')
   const passkey = writePasskey(await registered(deps, invitation, registration))
   await keepPasskey(deps.db, hashOf(token), passkey)
   return passkey
@@ -157,7 +183,7 @@ async function registered(
     const { id, publicKey } = info.credential
     return { person, origin, credential: id, publicKey: keyOf(publicKey) }
   } catch (error) {
-    throw refused(`the passkey cannot be used: ${error instanceof Error ? error.message : 'it is odd'}`)
+    throw refusedSignIn(`the passkey cannot be used: ${error instanceof Error ? error.message : 'it is odd'}`)
   }
 }
 
@@ -182,14 +208,14 @@ export function codeOf(passkey: string): string {
   return hash.replaceAll(/(.{4})(?=.)/g, '$1-')
 }
 
-function newSecret(): Token {
+function newSecret(): SignInToken {
   return randomBytes(32).toString('base64url')
 }
 
-function hashOf(token: Token): Buffer {
+function hashOf(token: SignInToken): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-function refused(problem: string): Fault<'request_refused'> {
+export function refusedSignIn(problem: string): Fault<'request_refused'> {
   return new Fault('request_refused', { status: 403, reason: 'sign_in_refused', problem })
 }

@@ -105,13 +105,12 @@ export function draftPage(
     // Browsers would change its line breaks.
     fields: hidden('text', Buffer.from(text).toString('base64url')),
   })
-  const noKey = html`<p class="note">You have no passkey at this address, so sign it at the command line. <a href="/you">Your passkeys</a></p>`
   const needs = content.people === 2 ? 'Another person has to approve it.' : 'It takes no second person.'
   const body = html`<h1>${title}</h1>
 ${factsOf(changeFacts(content.change))}
 ${sectionOf('What it books', journalTables(journals))}
 <p>${needs}</p>
-${user.passkeys.length === 0 ? noKey : form}
+${form}
 <details><summary>The text that is signed</summary><pre>${text}</pre></details>`
   return { title, entry: '/decisions', body, hasScript: true }
 }

@@ -4,14 +4,16 @@ import { snoozesMs } from './case-forms.ts'
 import { decisionFilter, decisionPage, decisionsPage, draftPage } from './decisions.ts'
 import { refused } from './forms.ts'
 import { assertionOf } from './passkey-form.ts'
-import type { ConsoleUser } from './people.ts'
+import type { ConsolePeople, ConsoleUser } from './people.ts'
 import { missing, numberOf, readQuery, shortText } from './query.ts'
 import { type ConsoleAnswer, type ConsoleRequest, readNumbered } from './request.ts'
 import { invitationPage, signInPage, youPage } from './sign-in.ts'
 
 export async function startSignIn({ people, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const { to = '/' } = readQuery(search, { to: shortText })
-  return signInPage(await people.startSignIn(), { origin: people.origin, to: localPath(to) })
+  const { origin, openId } = people
+  const provider = openId?.name ?? null
+  return signInPage(await people.startSignIn(), { origin, provider, to: localPath(to) })
 }
 
 /** Links lead back to this console alone. */
@@ -22,6 +24,19 @@ function localPath(path: string): string {
 export async function signIn({ people, token, field }: ConsoleRequest): Promise<ConsoleAnswer> {
   const signed = await people.signIn(token ?? '', assertionOf(field('passkey')))
   return { redirect: localPath(field('to')), token: signed }
+}
+
+export async function startOpenId({ people }: ConsoleRequest): Promise<ConsoleAnswer> {
+  return openIdOf(people).start()
+}
+
+export async function finishOpenId({ people, token, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  return { redirect: '/', token: await openIdOf(people).finish(token ?? '', search) }
+}
+
+function openIdOf({ openId }: ConsolePeople): NonNullable<ConsolePeople['openId']> {
+  if (openId === null) throw missing('page', '/sign-in/open-id')
+  return openId
 }
 
 export async function signInByLink({ people, id }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -65,6 +80,8 @@ export async function showDecision({ people, user, search, id }: ConsoleRequest)
 
 export async function draft({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
   const person = signedIn(user)
+  if (person.passkeys.length === 0)
+    throw refused('you have no passkey at this address to sign with; your own page says how to make one')
   return draftPage(await people.draft(person, requestOf(field)), person, people.origin)
 }
 

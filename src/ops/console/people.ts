@@ -42,6 +42,12 @@ export type ConsolePeople = {
   signIn: (token: string, assertion: string) => Promise<string>
   /** @returns the token of the session; null if the link was used or has ended */
   signInByLink: (link: string) => Promise<string | null>
+  /** Null if people sign in with passkeys alone. */
+  openId: {
+    name: string
+    start: () => Promise<{ token: string; redirect: string }>
+    finish: (token: string, search: URLSearchParams) => Promise<string>
+  } | null
   signOut: (token: string) => Promise<void>
   invitation: (link: string) => Promise<(Invitation & { code: string | null }) | null>
   takePasskey: (link: string, registration: string) => Promise<void>

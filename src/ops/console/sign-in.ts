@@ -8,7 +8,7 @@ type StartedSignIn = Awaited<ReturnType<ConsolePeople['startSignIn']>>
 
 export function signInPage(
   { token, challenge }: StartedSignIn,
-  { origin, to }: { origin: string; to: string },
+  { origin, provider, to }: { origin: string; provider: string | null; to: string },
 ): ConsolePage {
   const form = passkeyForm({
     path: '/sign-in',
@@ -20,6 +20,7 @@ export function signInPage(
   })
   const insecure = html`<p class="problem">Passkeys need HTTPS: set PUBLIC_URL to the https address of this console.</p>`
   const body = html`<h1>Sign in</h1>
+${provider === null ? null : html`<p><a href="/sign-in/open-id">Sign in at ${provider}</a></p>`}
 ${isSecure(origin) ? form : insecure}
 <p class="note">No passkey yet? An administrator invites you: <code>bin/depositd people invite NAME --roles ROLES</code>.</p>
 <p class="note"><a href="/sign-in/token">Read only, with the token of the settings</a></p>`
