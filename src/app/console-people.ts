@@ -1,7 +1,13 @@
 import { originOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
-import { Fault } from '../core/errors.ts'
-import { approveDecision, draftDecision, rejectDecision, submitDecision } from '../jobs/people/decide.ts'
+import { Fault, isFault } from '../core/errors.ts'
+import {
+  approveDecision,
+  type DecisionDeps,
+  draftDecision,
+  rejectDecision,
+  submitDecision,
+} from '../jobs/people/decide.ts'
 import { createOpenId } from '../jobs/people/open-id.ts'
 import { decidedJournals } from '../jobs/people/procedures.ts'
 import {
@@ -17,10 +23,16 @@ import {
   takePasskey,
 } from '../jobs/people/sign-in.ts'
 import { formTokenOf } from '../ops/console/forms.ts'
-import type { ConsoleDecision, ConsoleJournal, ConsolePeople, ConsoleUser } from '../ops/console/people.ts'
+import type {
+  ConsoleDecision,
+  ConsoleJournal,
+  ConsolePeople,
+  ConsoleUser,
+  EachDone,
+} from '../ops/console/people.ts'
 import { readConsoleRequest } from '../people/console-request.ts'
 import { type DecisionContent, readDecision, type Signer, writeDecision } from '../people/decision.ts'
-import { challengeOf, isConfirmed, writePasskey } from '../people/passkey.ts'
+import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts'
 import { placeOf, transferDocument } from '../presentation/journal.ts'
 import { readAssetNames } from '../store/assets.ts'
 import { type Database, inTransaction, openDatabase } from '../store/database.ts'
@@ -43,47 +55,86 @@ const poolMax = 2
 
 const now = () => new Date()
 
-/** Decisions are written by a login of their own, once a signature is valid. */
 export function composePeople(
   settings: Settings,
   { services, opsUrl, reading }: ConsolePeopleDeps,
 ): ConsolePeople & AsyncDisposable {
-  const { administratorKey: pinned, databaseUrl } = settings.people
   const { db, decider } = openLogins(settings)
+  const { administratorKey: pinned, databaseUrl } = settings.people
   const deps = { db, pinned, origin: originOfConsole(settings.links, Number(new URL(opsUrl).port)) }
   const current = () => ({ ...settings, ...services.followed() })
-  const deciding = {
-    db: decider,
-    procedures: decisionProcedures({ settings: current, pinned, now }),
-    pinned,
-    now,
-  }
-  const asDecider = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (databaseUrl === null) await reading(refuseUnlessDecider(db))
-    return work()
-  }
+  const procedures = decisionProcedures({ settings: current, pinned, now })
   return {
     ...signInPart(deps, reading),
     openId: openIdPart(settings, deps),
-    decisions: (wish) => reading(listDecisions(db, wish)),
-    decision: (id) => reading(readConsoleDecision(db, id)),
-    draft: async (user, request) => {
-      const content = await asDecider(() => draftDecision(deciding, request, personOf(user)))
-      return { content, text: writeDecision(content), journals: await reading(journalsOf(db, content)) }
-    },
-    async request(user, text, assertion) {
-      const content = readDecision(text)
-      if (content === null || readConsoleRequest(content) === null)
-        throw refused('this is no decision that the console requests')
-      return (await asDecider(() => submitDecision(deciding, content, signerOf(user, assertion)))).id
-    },
-    approve: (user, id, assertion) =>
-      asDecider(async () => void (await approveDecision(deciding, id, signerOf(user, assertion)))),
-    reject: (user, id, reason) => asDecider(() => rejectDecision(deciding, { id, reason }, personOf(user))),
+    ...readingPart(db, reading),
+    ...decidingPart({ db: decider, procedures, pinned, now }, reading, async () => {
+      // A login without the role cannot even connect with it.
+      if (databaseUrl === null) await reading(refuseUnlessDecider(db))
+    }),
     workOnCases: (user, ids, act) =>
       reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
     [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),
   }
+}
+
+function readingPart(
+  db: Database<Tables>,
+  reading: ConsolePeopleDeps['reading'],
+): Pick<ConsolePeople, 'decisions' | 'decision' | 'waiting'> {
+  return {
+    decisions: (wish) => reading(listDecisions(db, wish)),
+    decision: (id) => reading(readConsoleDecision(db, id)),
+    async waiting({ person }, limit) {
+      const lines = await reading(listDecisions(db, { state: 'waiting', before: null, limit }))
+      const others = lines.filter(({ requested_by: by }) => by?.toLowerCase() !== person.toLowerCase())
+      const shown = await reading(Promise.all(others.map(({ id }) => readConsoleDecision(db, id))))
+      return shown.filter((one) => one !== null).toReversed()
+    },
+  }
+}
+
+/** Decisions are written by a login of their own, once a signature is valid. */
+function decidingPart(
+  deps: DecisionDeps & { db: Database<Tables> },
+  reading: ConsolePeopleDeps['reading'],
+  check: () => Promise<void>,
+): Pick<ConsolePeople, 'draft' | 'request' | 'approve' | 'reject'> {
+  const { db } = deps
+  const asDecider = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    await check()
+    return work()
+  }
+  return {
+    draft: (user, requests) =>
+      asDecider(() =>
+        each(requests, async (request) => {
+          const content = await draftDecision(deps, request, personOf(user))
+          return { content, text: writeDecision(content), journals: await reading(journalsOf(db, content)) }
+        }),
+      ),
+    request(user, texts, assertion) {
+      const contents = texts.map(requestedContent)
+      const signer = signerOf(user, texts, assertion)
+      return asDecider(() =>
+        each(contents, async (content) => (await submitDecision(deps, content, signer)).id),
+      )
+    },
+    approve: (user, ids, assertion) =>
+      asDecider(async () => {
+        const stored = await reading(Promise.all(ids.map((id) => readDecisions(db, { id }))))
+        const texts = stored.flat().map(({ text }) => text)
+        const signer = signerOf(user, texts, assertion)
+        return each(ids, async (id) => (await approveDecision(deps, id, signer)).id)
+      }),
+    reject: (user, id, reason) => asDecider(() => rejectDecision(deps, { id, reason }, personOf(user))),
+  }
+}
+
+function requestedContent(text: string): DecisionContent {
+  const content = readDecision(text)
+  if (content !== null && readConsoleRequest(content) !== null) return content
+  throw refused('this is no decision that the console requests')
 }
 
 function openLogins({ databaseUrl, people }: Settings) {
@@ -140,15 +191,40 @@ async function refuseUnlessDecider(db: Database<Tables>): Promise<void> {
   throw refused('the console has no login that writes decisions: set DECISIONS_DATABASE_URL for the daemon')
 }
 
-/** The passkey has signed already; a text that is another than the one shown is refused. */
-function signerOf({ person, passkeys }: ConsoleUser, assertion: string): Signer {
+/** One after the other. What refuses one does not keep the others. */
+async function each<Item, Value>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Value>,
+): Promise<EachDone<Value>> {
+  const [done, problems]: [Value[], string[]] = [[], []]
+  for (const item of items) {
+    try {
+      done.push(await work(item))
+    } catch (error) {
+      const problem = problemOf(error)
+      if (problem === null || items.length === 1) throw error
+      problems.push(problem)
+    }
+  }
+  return { done, problems }
+}
+
+function problemOf(error: unknown): string | null {
+  const isRefusal =
+    isFault(error, 'usage_bad') || isFault(error, 'not_found') || isFault(error, 'request_refused')
+  return isRefusal ? error.details.problem : null
+}
+
+/** The passkey has signed already; a text that is another than the ones shown is refused. */
+function signerOf({ person, passkeys }: ConsoleUser, texts: readonly string[], assertion: string): Signer {
   const passkey = passkeys.find(({ credential }) => assertion.includes(JSON.stringify(credential)))
   if (passkey === undefined) throw refused(`${person} has no such passkey at this address`)
+  const signature = signatureOfAll(texts, assertion)
   return {
     person,
     key: writePasskey(passkey),
     sign(text) {
-      if (isConfirmed(challengeOf(text), assertion, passkey)) return assertion
+      if (isTextSigned(text, signature, passkey)) return signature
       throw refused('the signature is not of this text: look at the decision again')
     },
   }

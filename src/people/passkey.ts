@@ -51,6 +51,8 @@ const assertionSchema = z.strictObject({
   authenticatorData: bytes,
   clientDataJSON: bytes,
   signature: bytes,
+  /** Hashes of several texts, signed at once. */
+  list: z.array(z.string()).optional(),
 })
 const clientSchema = z.object({
   type: z.literal('webauthn.get'),
@@ -65,6 +67,31 @@ export type Assertion = z.input<typeof assertionSchema>
 /** What a passkey signs instead of the text: base64url of its SHA-256. */
 export function challengeOf(text: string): string {
   return sha256(text).toString('base64url')
+}
+
+/** Of several texts, that of the list of their hashes. */
+export function challengeOfAll(texts: readonly string[]): string {
+  const [only = '', ...others] = texts
+  return challengeOf(others.length === 0 ? only : listText(texts.map(challengeOf)))
+}
+
+/** Never the text of a decision, which is JSON. */
+function listText(challenges: readonly string[]): string {
+  return `texts of depositd\n${challenges.join('\n')}\n`
+}
+
+/** What is stored with each of the texts that one confirmation signed. */
+export function signatureOfAll(texts: readonly string[], assertion: string): string {
+  if (texts.length === 1) return assertion
+  return JSON.stringify({ ...(JSON.parse(assertion) as Assertion), list: texts.map(challengeOf) })
+}
+
+/** @param signature as `signatureOfAll` returns it */
+export function isTextSigned(text: string, signature: string, passkey: Passkey): boolean {
+  const challenge = challengeOf(text)
+  const list = assertionSchema.safeParse(parsed(signature)).data?.list
+  if (list === undefined) return isConfirmed(challenge, signature, passkey)
+  return list.includes(challenge) && isConfirmed(challengeOf(listText(list)), signature, passkey)
 }
 
 /** True if a person confirmed this challenge on their device, who had to unlock it. */

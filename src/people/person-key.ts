@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { isSignedBy, readSignatures, readVerifierKey } from '../ledger/checkpoint.ts'
-import { challengeOf, isConfirmed, readPasskey } from './passkey.ts'
+import { isTextSigned, readPasskey } from './passkey.ts'
 
 /** A public key of the register: of a key file, or a passkey. */
 export type PersonKey = {
@@ -17,7 +17,7 @@ export function readPersonKey(text: string): PersonKey | null {
     return {
       person: passkey.person,
       publicKey: derOf(passkey.publicKey),
-      hasSigned: (body, signature) => isConfirmed(challengeOf(body), signature, passkey),
+      hasSigned: (body, signature) => isTextSigned(body, signature, passkey),
     }
   const key = readVerifierKey(text)
   if (key?.kind !== 'log') return null

@@ -103,12 +103,12 @@ describe.skipIf(!browserInstalled())('attacks on the console, in Chromium', () =
       people: 1,
       grounds,
     }
-    const text = Buffer.from(`${JSON.stringify(content, null, 2)}\n`).toString('base64url')
+    const texts = Buffer.from(JSON.stringify([`${JSON.stringify(content, null, 2)}\n`])).toString('base64url')
     const passkey = JSON.stringify({
       id: 'x',
       response: { authenticatorData: '', clientDataJSON: '', signature: '' },
     })
-    expect(await console.sent(kim, '/decisions', { fields: { form, text, passkey } })).toMatchObject({
+    expect(await console.sent(kim, '/decisions', { fields: { form, texts, passkey } })).toMatchObject({
       status: 403,
       text: 'this is no decision that the console requests\n',
     })

@@ -1,11 +1,16 @@
 import { AxeBuilder } from '@axe-core/playwright'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decisionsCheck } from '../../src/jobs/people/check-decisions.ts'
 import { browserInstalled } from '../support/browser.ts'
+import { claimsOf, paymentOf } from '../support/example-books.ts'
 import { signers } from '../support/people.ts'
 import { openPeopleConsole, type PeopleConsole } from '../support/people-console.ts'
 
 let console: PeopleConsole
+
+/** DEPOSITD_CASES=200 takes half a minute. */
+const cases = Number(process.env.DEPOSITD_CASES ?? 30)
 
 const looks = [
   { colorScheme: 'light', width: 1280 },
@@ -89,5 +94,39 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
       problems: [],
       faults: [],
     })
+  }, 120_000)
+
+  test('many cases of one cause are settled by one person and approved by another, in five actions', async () => {
+    const { books, url } = console
+    const numbers = Array.from({ length: cases }, (_, place) => place + 1000)
+    await books.receive(
+      ...numbers.flatMap((number) => {
+        const stuck = { number, minutes: 2000, paid: 75_000_000n }
+        return [paymentOf(stuck), ...claimsOf(stuck, 'confirmed')]
+      }),
+    )
+    await books.settle()
+    const { out } = await console.asErin(
+      `mismatches list --json --kind settlement_missing --limit ${cases + 1}`,
+    )
+    const open = (JSON.parse(out) as { items: unknown[] }).items.length
+    await using lea = await console.joined('lea', 'operator')
+    await lea.page.goto(`${url}/mismatches?kind=settlement_missing`)
+    const form = lea.page.locator('form[action="/mismatches"]').filter({ hasText: 'Write off as' })
+    await form.getByLabel('Reason').fill('the service is insolvent')
+    await form.getByRole('button', { name: 'Prepare' }).click()
+    await lea.page.getByRole('button', { name: /^Sign and/ }).click()
+    await lea.page.waitForURL(`${url}/decisions`)
+    await using mia = await console.joined('mia', 'approver')
+    await mia.page.goto(`${url}/decisions/waiting`)
+    await mia.page.getByRole('button', { name: /^Approve and sign all \d+$/ }).click()
+    await mia.page.waitForURL(`${url}/decisions`)
+    const { rows } = await sql<{ count: bigint; sum: string; pairs: bigint }>`
+      select count(*), sum(t.amount)::text as sum, count(distinct (m.made_by, m.approved_by)) as pairs
+      from manual_journal m join ledger_journal j on j.id = m.journal_id join ledger_transfer t on t.journal_id = j.id
+      where m.reason = 'the service is insolvent'`.execute(books.db)
+    expect(rows).toEqual([{ count: BigInt(open), sum: `${open * 75_000_000}`, pairs: 1n }])
+    const { findings } = await decisionsCheck(signers.erin.key).run(books.owner, () => undefined)
+    expect(findings).toEqual([])
   }, 120_000)
 })

@@ -51,6 +51,7 @@ export const noPeople: ConsolePeople = {
   decision: () => Promise.resolve(null),
   draft: unused,
   request: unused,
+  waiting: unused,
   approve: unused,
   reject: unused,
   workOnCases: unused,

@@ -55,11 +55,29 @@ const accountTexts: Record<(typeof writeOffAccounts)[number], string> = {
 
 /** Leads to the draft, which the person signs. */
 export function writeOffForm({ id }: MismatchDetail['mismatch'], user: ConsoleUser): Html {
+  return writeOff(
+    '/decisions/draft',
+    html`${hidden('form', user.formToken)}${hidden('mismatch', String(id))}`,
+  )
+}
+
+/** @param filter query of the list, of which all mismatches are meant */
+export function bulkForms(filter: string, user: ConsoleUser): Html {
+  const shared = html`${hidden('form', user.formToken)}${hidden('filter', filter)}`
+  const form = (action: string, label: string, fields: HtmlContent = null) =>
+    html`<form class="act" method="post" action="/mismatches">${shared}${hidden('action', action)}${fields}<button type="submit">${label}</button></form>
+`
+  return html`<div class="acts"><p class="note">At most 500 at once.</p>
+${form('take', 'Assign all to me')}${form('commented', 'Comment on all', textField('commented', 'Comment'))}${form('resolved', 'Resolve all', textField('resolved', 'Why they are resolved'))}
+${writeOff('/mismatches', shared)}</div>`
+}
+
+function writeOff(path: string, fields: Html): Html {
   const accounts = writeOffAccounts.map(
     (account) => html`<option value="${account}">${accountTexts[account]}</option>`,
   )
-  return html`<form class="act" method="post" action="/decisions/draft">${hidden('form', user.formToken)}${hidden('action', 'write_off')}${hidden('mismatch', String(id))}
-<label for="account">As</label><select id="account" name="account">${accounts}</select>
+  return html`<form class="act" method="post" action="${path}">${fields}${hidden('action', 'write_off')}
+<label for="account">Write off as</label><select id="account" name="account">${accounts}</select>
 <label for="reason">Reason</label><input id="reason" name="reason" required maxlength="500" autocomplete="off">
 <button type="submit">Prepare</button></form>`
 }

@@ -1,13 +1,14 @@
 import type { JsonValue } from '../../people/decision.ts'
-import { challengeOf } from '../../people/passkey.ts'
+import { challengeOf, challengeOfAll } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { type Fact, valueText } from '../../presentation/text.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
-import { factsOf, type Html, type HtmlContent, html, type ShownColumn, tableOf } from './html.ts'
+import { refused } from './forms.ts'
+import { factsOf, type Html, type HtmlContent, html, type ShownColumn, tableOf, whole } from './html.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, type Tone, timeOf } from './page.ts'
 import { hidden, passkeyForm, requestOptions } from './passkey-form.ts'
-import type { ConsoleDecision, ConsoleDraft, ConsoleJournal, ConsoleUser } from './people.ts'
+import type { ConsoleDecision, ConsoleDraft, ConsoleJournal, ConsoleUser, EachDone } from './people.ts'
 import { numberOf, oneOf, readQuery } from './query.ts'
 
 const states = ['waiting', 'done', 'rejected', 'outdated'] as const
@@ -20,10 +21,15 @@ export function decisionFilter(search: URLSearchParams): ConsoleDecisionFilter {
   return { ...readQuery(search, { state: oneOf(states), before: numberOf }), limit: pageMax }
 }
 
-export function decisionsPage(rows: readonly DecisionLine[], wish: ConsoleDecisionFilter): ConsolePage {
+export function decisionsPage(
+  rows: readonly DecisionLine[],
+  wish: ConsoleDecisionFilter,
+  user: ConsoleUser | null,
+): ConsolePage {
   const body = html`<h1>Decisions</h1>
 ${filterForm('/decisions', [{ name: 'state', label: 'State', value: wish.state, words: states, any: 'any' }])}
 ${tableOf(rows, { caption: 'Signed decisions, the newest first', columns, empty: 'No decisions. People request them at the command line, and approve them here.' })}
+${user === null ? null : html`<p><a href="/decisions/waiting">All that wait for you</a></p>`}
 ${pager({ path: '/decisions', wish, field: 'before', rows: rows.map(({ id }) => ({ id: id.toString() })) })}`
   return { title: 'Decisions', entry: '/decisions', body }
 }
@@ -67,6 +73,16 @@ const columns: ShownColumn<DecisionLine>[] = [
   { title: 'APPROVED BY', value: ({ approved_by: by }) => by ?? '' },
 ]
 
+const waitingColumns: ShownColumn<ConsoleDecision>[] = [
+  ...columns.slice(0, 2),
+  {
+    title: 'REASON',
+    value: ({ content }) =>
+      changeFacts(content?.change).find(({ name }) => name === 'reason')?.lines[0] ?? '',
+  },
+  ...columns.slice(3, 5),
+]
+
 export function decisionPage(shown: ConsoleDecision, user: ConsoleUser | null, origin: string): ConsolePage {
   const { id, kind, state, journals, text } = shown
   const title = `Decision ${id}: ${kindText(kind)}`
@@ -77,7 +93,7 @@ ${factsOf(factsOfDecision(shown))}
 ${sectionOf('What it books', journalTables(journals))}
 ${sectionOf('Signatures', tableOf(shown.events, { caption: 'Who signed, and with what', columns: eventColumns, empty: 'None.' }))}
 ${state === 'waiting' ? sectionOf('Approve or reject', actionsFor(shown, user, origin)) : null}
-<details><summary>The text that is signed</summary><pre>${text}</pre></details>`
+<details><summary>The text that is signed</summary><pre>${whole(text)}</pre></details>`
   return { title, entry: '/decisions', body, hasScript: true }
 }
 
@@ -89,30 +105,79 @@ const eventColumns: ShownColumn<ShownEvent>[] = [
   { title: 'WITH', value: ({ key }) => key ?? '' },
 ]
 
-/** A draft that the person reads before they sign it. */
+/** Drafts that the person reads before they sign them, by one confirmation. */
 export function draftPage(
-  { content, text, journals }: ConsoleDraft,
+  { done, problems }: EachDone<ConsoleDraft>,
   user: ConsoleUser,
   origin: string,
 ): ConsolePage {
-  const title = `Sign: ${kindText(content.kind)}`
+  const [first, ...others] = done
+  if (first === undefined) throw refused(problems[0] ?? 'there is nothing to decide')
+  const { kind, people } = first.content
+  const title =
+    others.length === 0 ? `Sign: ${kindText(kind)}` : `Sign ${done.length} decisions: ${kindText(kind)}`
+  const texts = done.map(({ text }) => text)
   const form = passkeyForm({
     path: '/decisions',
     formToken: user.formToken,
-    label: content.people === 2 ? 'Sign and request' : 'Sign and carry out',
-    options: requestOptions(origin, challengeOf(text), user.passkeys),
+    label: people === 2 ? 'Sign and request' : 'Sign and carry out',
+    options: requestOptions(origin, challengeOfAll(texts), user.passkeys),
     step: 'get',
     // Browsers would change its line breaks.
-    fields: hidden('text', Buffer.from(text).toString('base64url')),
+    fields: hidden('texts', Buffer.from(JSON.stringify(texts)).toString('base64url')),
   })
-  const needs = content.people === 2 ? 'Another person has to approve it.' : 'It takes no second person.'
+  const needs = people === 2 ? 'Another person has to approve.' : 'No second person is needed.'
   const body = html`<h1>${title}</h1>
-${factsOf(changeFacts(content.change))}
-${sectionOf('What it books', journalTables(journals))}
+${problemList(problems)}
+${factsOf(changeFacts(first.content.change).filter(({ name }) => others.length === 0 || name !== 'mismatch'))}
+${sectionOf('What is booked', journalTables(done.flatMap(({ journals }) => journals)))}
 <p>${needs}</p>
 ${form}
-<details><summary>The text that is signed</summary><pre>${text}</pre></details>`
+<details><summary>What is signed</summary><pre>${whole(texts.join('\n'))}</pre></details>`
   return { title, entry: '/decisions', body, hasScript: true }
+}
+
+/** All decisions that wait for this person, approved by one confirmation. */
+export function waitingPage(
+  shown: readonly ConsoleDecision[],
+  user: ConsoleUser,
+  origin: string,
+): ConsolePage {
+  const title = shown.length === 1 ? '1 decision waits for you' : `${shown.length} decisions wait for you`
+  const texts = shown.map(({ text }) => text)
+  const form = passkeyForm({
+    path: '/decisions/waiting',
+    formToken: user.formToken,
+    label: `Approve and sign ${shown.length === 1 ? 'it' : `all ${shown.length}`}`,
+    options: requestOptions(origin, challengeOfAll(texts), user.passkeys),
+    step: 'get',
+    fields: hidden('ids', shown.map(({ id }) => id).join(' ')),
+  })
+  const problem = problemOfApproval(user, { id: shown[0]?.id ?? 0n, isOwn: false })
+  const act = problem === null ? form : html`<p class="note">${problem}</p>`
+  const body = html`<p class="crumbs"><a href="/decisions">Decisions</a></p>
+<h1>${title}</h1>
+${tableOf(shown, { caption: 'Decisions of others, the oldest first', columns: waitingColumns, empty: 'Nothing waits for you.' })}
+${shown.length === 0 ? null : act}
+${sectionOf('What is booked', journalTables(shown.flatMap(({ journals }) => journals)))}`
+  return { title, entry: '/decisions', body, hasScript: true }
+}
+
+/** What was refused of many. */
+export function resultPage({ done, problems }: EachDone<bigint>, did: 'requested' | 'approved'): ConsolePage {
+  const title = `${done.length} ${did}, ${problems.length} refused`
+  return {
+    title,
+    entry: '/decisions',
+    body: html`<h1>${title}</h1>
+${problemList(problems)}
+<p><a href="/decisions">Decisions</a></p>`,
+  }
+}
+
+function problemList(problems: readonly string[]): Html | null {
+  if (problems.length === 0) return null
+  return html`<ul class="problem">${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`
 }
 
 function journalTables(journals: readonly ConsoleJournal[]): HtmlContent {

@@ -13,7 +13,7 @@ export function tokenOf({ headers }: Pick<Request, 'headers'>): string | null {
   return token === '' ? null : token
 }
 
-export const readForm: RequestHandler = express.urlencoded({ extended: false, limit: '256kb' })
+export const readForm: RequestHandler = express.urlencoded({ extended: false, limit: '2mb' })
 
 export function fieldOf(request: Request, name: string): string {
   const body = request.body as Record<string, unknown> | undefined

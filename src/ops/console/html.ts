@@ -92,6 +92,11 @@ export function clip(text: string, lengthMax = longestText): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`
 }
 
+/** Of any length: what a person signs is shown in full. */
+export function whole(text: string): HtmlContent {
+  return text.match(/[^]{1,2000}/gu) ?? []
+}
+
 /** Null and empty fields are left out. */
 export function linkTo(
   path: string,

@@ -11,7 +11,7 @@ import {
 } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
-import { caseForms, writeOffForm } from './case-forms.ts'
+import { bulkForms, caseForms, writeOffForm } from './case-forms.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
@@ -92,11 +92,14 @@ export function mismatchFilter(
 type MismatchesPageData = {
   rows: readonly MismatchRow[]
   wish: ConsoleMismatchFilter
+  /** As in the address. */
+  filter: string
+  user: ConsoleUser | null
 } & ConsoleChoices &
   ServicesShown
 
 /** By severity and then age. */
-export function mismatchesPage({ rows, wish, ...choices }: MismatchesPageData): ConsolePage {
+export function mismatchesPage({ rows, wish, filter, user, ...choices }: MismatchesPageData): ConsolePage {
   const { kind, severity, service, network, status } = wish
   const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Mismatches</h1>
@@ -111,7 +114,8 @@ ${filterForm('/mismatches', [
 ])}
 <p class="note">${explained[status]}</p>
 ${mismatchList(rows, { caption: 'Mismatches, the gravest and oldest first', hasSeveralServices })}
-${pager({ path: '/mismatches', wish, field: 'after', rows })}`
+${pager({ path: '/mismatches', wish, field: 'after', rows })}
+${rows.length > 0 && user?.roles.includes('operator') ? sectionOf('All of this filter', bulkForms(filter, user)) : null}`
   return { title: 'Mismatches', entry: '/mismatches', body }
 }
 

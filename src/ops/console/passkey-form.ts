@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Assertion, Passkey } from '../../people/passkey.ts'
 import { refused } from './forms.ts'
-import { type Html, type HtmlContent, html } from './html.ts'
+import { type Html, type HtmlContent, html, whole } from './html.ts'
 
 type PasskeyForm = {
   path: string
@@ -23,7 +23,7 @@ ${hidden('form', formToken)}<input type="hidden" name="passkey">${fields}
 }
 
 export function hidden(name: string, value: string): Html {
-  return html`<input type="hidden" name="${name}" value="${value}">`
+  return html`<input type="hidden" name="${name}" value="${whole(value)}">`
 }
 
 const timeoutMs = 300_000

@@ -1,8 +1,17 @@
+import { z } from 'zod'
 import { type ConsoleRequestContent, readConsoleRequest } from '../../people/console-request.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
 import { snoozesMs } from './case-forms.ts'
-import { decisionFilter, decisionPage, decisionsPage, draftPage } from './decisions.ts'
+import {
+  decisionFilter,
+  decisionPage,
+  decisionsPage,
+  draftPage,
+  resultPage,
+  waitingPage,
+} from './decisions.ts'
 import { refused } from './forms.ts'
+import { mismatchFilter } from './mismatches.ts'
 import { assertionOf } from './passkey-form.ts'
 import type { ConsolePeople, ConsoleUser } from './people.ts'
 import { missing, numberOf, readQuery, shortText } from './query.ts'
@@ -66,10 +75,10 @@ export async function takePasskey({ people, id, field }: ConsoleRequest): Promis
   return { redirect: `/invitations/${id}` }
 }
 
-export async function showDecisions({ people, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+export async function showDecisions({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = decisionFilter(search)
   const { state = null, before = null, limit } = wish
-  return decisionsPage(await people.decisions({ state, before, limit }), wish)
+  return decisionsPage(await people.decisions({ state, before, limit }), wish, user)
 }
 
 export async function showDecision({ people, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -79,40 +88,70 @@ export async function showDecision({ people, user, search, id }: ConsoleRequest)
 }
 
 export async function draft({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
-  const person = signedIn(user)
-  if (person.passkeys.length === 0)
+  const request = requestOf(field('action'), field('mismatch'), field)
+  return draftsOf(people, signedIn(user), [request])
+}
+
+async function draftsOf(
+  people: ConsolePeople,
+  user: ConsoleUser,
+  requests: readonly ConsoleRequestContent[],
+): Promise<ConsoleAnswer> {
+  if (user.passkeys.length === 0)
     throw refused('you have no passkey at this address to sign with; your own page says how to make one')
-  return draftPage(await people.draft(person, requestOf(field)), person, people.origin)
+  return draftPage(await people.draft(user, requests), user, people.origin)
 }
 
 /** @throws Fault `request_refused` if the form is not one of a decision */
-function requestOf(field: ConsoleRequest['field']): ConsoleRequestContent {
-  const [action, reason] = [field('action'), field('reason')]
-  const request =
+function requestOf(action: string, mismatch: string, field: ConsoleRequest['field']): ConsoleRequestContent {
+  const [account, period, text] = [field('account'), field('period'), field('reason')]
+  const reason = text === '' ? null : text
+  const kind = action === 'write_off' ? action : action === 'reopened' ? 'reopen' : 'close'
+  const change =
     action === 'write_off'
-      ? readConsoleRequest({
-          kind: action,
-          change: { mismatch: field('mismatch'), verdict: action, account: field('account'), reason },
-        })
-      : readConsoleRequest({
-          kind: action === 'reopened' ? 'reopen' : 'close',
-          change: { action, forced: false, period: field('period'), reason: reason === '' ? null : reason },
-        })
+      ? { mismatch, verdict: action, account, reason }
+      : { action, forced: false, period, reason }
+  const request = readConsoleRequest({ kind, change })
   if (request !== null) return request
   throw refused('the form is not complete: choose what it offers, and give a reason', 400)
 }
 
 export async function requestDecision({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
-  const id = await people.request(
-    signedIn(user),
-    Buffer.from(field('text'), 'base64url').toString(),
-    assertionOf(field('passkey')),
-  )
-  return { redirect: `/decisions/${id}` }
+  const texts = textsOf(field('texts'))
+  const result = await people.request(signedIn(user), texts, assertionOf(field('passkey')))
+  if (result.problems.length > 0) return resultPage(result, 'requested')
+  return { redirect: texts.length === 1 ? `/decisions/${result.done[0] ?? ''}` : '/decisions' }
+}
+
+function textsOf(encoded: string): string[] {
+  try {
+    return z
+      .array(z.string())
+      .min(1)
+      .parse(JSON.parse(Buffer.from(encoded, 'base64url').toString()))
+  } catch {
+    throw refused('the form does not hold what you signed', 400)
+  }
+}
+
+const waitingMax = 500
+
+export async function showWaiting({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  if (user === null) return { redirect: '/sign-in?to=/decisions/waiting' }
+  return waitingPage(await people.waiting(user, waitingMax), user, people.origin)
+}
+
+export async function approveAll({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const ids = field('ids')
+    .split(' ')
+    .map((id) => numberOf('ids', id))
+  const result = await people.approve(signedIn(user), ids, assertionOf(field('passkey')))
+  return result.problems.length > 0 ? resultPage(result, 'approved') : { redirect: '/decisions' }
 }
 
 export async function approve({ people, user, id, field }: ConsoleRequest): Promise<ConsoleAnswer> {
-  await people.approve(signedIn(user), numberOf('id', id), assertionOf(field('passkey')))
+  await people.approve(signedIn(user), [numberOf('id', id)], assertionOf(field('passkey')))
   return { redirect: `/decisions/${id}` }
 }
 
@@ -124,10 +163,38 @@ export async function reject({ people, user, id, field }: ConsoleRequest): Promi
 }
 
 export async function workOnCase({ people, user, id, field }: ConsoleRequest): Promise<ConsoleAnswer> {
-  const person = signedIn(user)
-  if (!person.roles.includes('operator')) throw refused(`${person.person} is no operator`)
+  const person = operator(user)
   await people.workOnCases(person, [numberOf('id', id)], actionOf(field, person))
   return { redirect: `/mismatches/${id}` }
+}
+
+const casesMax = 500
+
+/** All mismatches of a filter at once. */
+export async function workOnCases({ reader, people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const person = operator(user)
+  const filter = new URLSearchParams(field('filter'))
+  filter.delete('after')
+  const rows = await reader.mismatches({ ...mismatchFilter(filter, reader), limit: casesMax })
+  if (rows.length === 0) throw missing('mismatch', 'of this filter')
+  if (field('action') === 'write_off')
+    return draftsOf(
+      people,
+      person,
+      rows.map(({ id }) => requestOf('write_off', id, field)),
+    )
+  await people.workOnCases(
+    person,
+    rows.map(({ id }) => BigInt(id)),
+    actionOf(field, person),
+  )
+  return { redirect: `/mismatches?${filter.toString()}` }
+}
+
+function operator(user: ConsoleUser | null): ConsoleUser {
+  const person = signedIn(user)
+  if (person.roles.includes('operator')) return person
+  throw refused(`${person.person} is no operator`)
 }
 
 /** @throws Fault `request_refused` if the form is not one of a case */

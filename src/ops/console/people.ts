@@ -32,6 +32,9 @@ export type ConsoleDecision = DecisionLine & {
   events: readonly { action: DecisionState | 'signed'; person: string; key: 'passkey' | 'key file' | null }[]
 }
 
+/** What was done, and why the rest was refused. */
+export type EachDone<Value> = { done: readonly Value[]; problems: readonly string[] }
+
 /** Each change throws Fault `request_refused` or `usage_bad` if it is refused. */
 export type ConsolePeople = {
   /** Address at which passkeys are made and sign. */
@@ -58,10 +61,13 @@ export type ConsolePeople = {
   }) => Promise<DecisionLine[]>
   decision: (id: bigint) => Promise<ConsoleDecision | null>
   /** What the person would sign now. */
-  draft: (user: ConsoleUser, request: ConsoleRequestContent) => Promise<ConsoleDraft>
-  /** @returns the number of the decision */
-  request: (user: ConsoleUser, text: string, assertion: string) => Promise<bigint>
-  approve: (user: ConsoleUser, id: bigint, assertion: string) => Promise<void>
+  draft: (user: ConsoleUser, requests: readonly ConsoleRequestContent[]) => Promise<EachDone<ConsoleDraft>>
+  /** By one confirmation of all texts, in this order. @returns the numbers of the decisions */
+  request: (user: ConsoleUser, texts: readonly string[], assertion: string) => Promise<EachDone<bigint>>
+  /** Those of others, the oldest first. */
+  waiting: (user: ConsoleUser, limit: number) => Promise<readonly ConsoleDecision[]>
+  /** By one confirmation of all their texts, in this order. */
+  approve: (user: ConsoleUser, ids: readonly bigint[], assertion: string) => Promise<EachDone<bigint>>
   reject: (user: ConsoleUser, id: bigint, reason: string) => Promise<void>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
 }

@@ -5,6 +5,7 @@ import { mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
 import {
   approve,
+  approveAll,
   draft,
   finishOpenId,
   reject,
@@ -12,6 +13,7 @@ import {
   showDecision,
   showDecisions,
   showInvitation,
+  showWaiting,
   showYou,
   signIn,
   signInByLink,
@@ -20,6 +22,7 @@ import {
   startSignIn,
   takePasskey,
   workOnCase,
+  workOnCases,
 } from './people-routes.ts'
 import { missing, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleChoices, ConsoleReader } from './reader.ts'
@@ -30,7 +33,7 @@ type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true }
 /** A public route is for people who have not signed in. */
 export const routes: Readonly<Record<string, Route>> = {
   '/': { get: showOverview },
-  '/mismatches': { get: showMismatches },
+  '/mismatches': { get: showMismatches, post: workOnCases },
   '/mismatches/:id': { get: showMismatch, post: workOnCase },
   '/deposits': { get: showDeposits },
   '/deposits/find': { get: findDeposit },
@@ -38,6 +41,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/ledger': { get: showLedger },
   '/decisions': { get: showDecisions, post: requestDecision },
   '/decisions/draft': { post: draft },
+  '/decisions/waiting': { get: showWaiting, post: approveAll },
   '/decisions/:id': { get: showDecision },
   '/decisions/:id/approve': { post: approve },
   '/decisions/:id/reject': { post: reject },
@@ -62,9 +66,15 @@ async function showOverview({ reader, search }: ConsoleRequest): Promise<Console
   })
 }
 
-async function showMismatches({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showMismatches({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = mismatchFilter(search, reader)
-  return mismatchesPage({ rows: await reader.mismatches(wish), wish, ...choicesOf(reader) })
+  return mismatchesPage({
+    rows: await reader.mismatches(wish),
+    wish,
+    user,
+    filter: search.toString(),
+    ...choicesOf(reader),
+  })
 }
 
 async function showMismatch({ reader, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
