@@ -1,6 +1,14 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { challengeOf, isConfirmed, readPasskey, writePasskey } from '../../src/people/passkey.ts'
+import {
+  challengeOf,
+  challengeOfAll,
+  isConfirmed,
+  isTextSigned,
+  readPasskey,
+  signatureOfAll,
+  writePasskey,
+} from '../../src/people/passkey.ts'
 import { readPersonKey } from '../../src/people/person-key.ts'
 
 const origin = 'https://deposits.example'
@@ -62,6 +70,18 @@ test.each<[string, string]>([
   ['nothing', ''],
 ])('%s signs nothing', (_what, assertion) => {
   expect(isConfirmed(challengeOf('pay'), assertion, passkey)).toBe(false)
+})
+
+test('one confirmation signs each text of a list, and no other', () => {
+  const texts = ['pay', 'pay again']
+  const signature = signatureOfAll(texts, confirmed({ client: { challenge: challengeOfAll(texts) } }))
+  const signed = (text: string, by = signature) => isTextSigned(text, by, passkey)
+  expect([...texts, 'pay twice'].map((text) => signed(text))).toEqual([true, true, false])
+  const list = [...texts, 'pay twice'].map(challengeOf)
+  const longer = JSON.stringify({ ...(JSON.parse(signature) as object), list })
+  expect(['pay', 'pay twice'].map((text) => signed(text, longer))).toEqual([false, false])
+  expect(signed('pay', signatureOfAll(['pay'], confirmed()))).toBe(true)
+  expect(signed('pay', confirmed({ client: { challenge: challengeOfAll(texts) } }))).toBe(false)
 })
 
 test('the text of a passkey is read in one way', () => {
