@@ -137,6 +137,12 @@ describe.skipIf(!browserInstalled())('attacks on the console, in Chromium', () =
     await page.getByText('no person of the register has this passkey').waitFor()
   })
 
+  test('an address of this machine leads to its name, which passkeys are bound to', async () => {
+    const page = `${console.url.replace('localhost', '127.0.0.1')}/sign-in?to=/decisions`
+    const { status, headers } = await fetch(page, { redirect: 'manual' })
+    expect([status, headers.get('location')]).toEqual([303, `${console.url}/sign-in?to=/decisions`])
+  })
+
   test('sign-ins are limited per client', async () => {
     const statuses = new Set<number>()
     for (let count = 0; count < 130; count++) statuses.add((await fetch(`${console.url}/sign-in`)).status)

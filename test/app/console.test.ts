@@ -97,7 +97,7 @@ test('every page that a page leads to is there, and none has a fault', async () 
   for (let path = ahead.pop(); path !== undefined; path = ahead.pop()) {
     // It leads back to the console, once the browser has the token.
     if (seen.has(path) || path === '/sign-in/token') continue
-    const { status, text } = await page(path)
+    const { status, text } = await pageAt(url.replace('127.0.0.1', 'localhost') + path)
     seen.set(path, [
       ...(status === 200 ? [] : [`${status}`]),
       ...(text.startsWith('<!') ? faultsOfPage(text) : []),

@@ -48,7 +48,7 @@ export function serveConsole(reader: ConsoleReader, people: ConsolePeople): Cons
   const limit = limitSignIns()
   for (const [path, { get, post, isPublic }] of Object.entries(routes)) {
     const route = router.route(path)
-    if (isPublic) route.all(limit)
+    if (isPublic) route.all(limit, leadTo(people.origin))
     const by =
       (answer: ConsoleHandler): RequestHandler =>
       (request, response) =>
@@ -85,6 +85,16 @@ function limitSignIns(): RequestHandler {
       .set('Retry-After', String(retryAfterSeconds))
       .type('text/plain')
       .send('too many sign-ins\n')
+  }
+}
+
+/** Passkeys are bound to a name, and `localhost` has the addresses of loopback. */
+function leadTo(origin: string): RequestHandler {
+  const isLocal = new URL(origin).hostname === 'localhost'
+  return ({ method, originalUrl, headers }, response, next) => {
+    const isAddress = /^(?:127\.|\[::1\])/.test(headers.host ?? '')
+    if (isLocal && isAddress && method === 'GET') response.redirect(303, origin + originalUrl)
+    else next()
   }
 }
 
