@@ -185,7 +185,9 @@ function journalTables(journals: readonly ConsoleJournal[]): HtmlContent {
 }
 
 function journalTable({ key, place, transfers }: ConsoleJournal): Html {
-  return tableOf(transfers, { caption: `${key}, ${place}`, columns: transferColumns, empty: 'No transfers.' })
+  const caption = `${key}, ${place}`
+  return html`<p class="note">${caption}</p>
+${tableOf(transfers, { caption, columns: transferColumns, empty: 'No transfers.' })}`
 }
 
 function factsOfDecision({
@@ -206,11 +208,17 @@ function factsOfDecision({
 type ShownFact = Fact & { show?: HtmlContent }
 
 /** The fields of the change are of its kind. */
-function changeFacts(change: JsonValue | undefined): Fact[] {
+function changeFacts(change: JsonValue | undefined): ShownFact[] {
   const fields = change !== null && typeof change === 'object' && !Array.isArray(change) ? change : {}
   return Object.entries(fields)
     .filter(([, value]) => value !== null && value !== '' && !isNested(value))
-    .map(([name, value]) => ({ name: name.replaceAll('_', ' '), lines: [value].flat().map(valueText) }))
+    .map(([name, value]) => ({
+      name: name.replaceAll('_', ' '),
+      lines: [value].flat().map(valueText),
+      ...(name === 'mismatch' && {
+        show: html`<a href="/mismatches/${valueText(value)}">${valueText(value)}</a>`,
+      }),
+    }))
 }
 
 function isNested(value: unknown): boolean {

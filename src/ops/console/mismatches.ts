@@ -38,13 +38,13 @@ export function mismatchPage(
 <p>${severityBadge(mismatch.severity)} ${badge('quiet', mismatch.status)}</p>
 <div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
 ${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
+${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user))}
+${user?.roles.includes('operator') && deposit !== null ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}
 ${sectionOf(
   'History',
   tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
   cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
 )}
-${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user))}
-${user?.roles.includes('operator') && deposit !== null ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
 ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
   return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }
