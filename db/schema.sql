@@ -471,6 +471,13 @@ table public.session (
   roles text[],
   token bytea not null
 );
+table public.sign_in_event (
+  action text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  detail text,
+  id bigint not null generated as identity,
+  person text not null
+);
 table public.stream (
   cursor jsonb,
   expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
@@ -813,6 +820,10 @@ constraint seal_sealed_table_after_id_key on seal: UNIQUE NULLS NOT DISTINCT (se
 constraint seal_sealed_table_last_id_key on seal: UNIQUE (sealed_table, last_id);
 constraint session_person_check on session: CHECK ((person <> ''::text));
 constraint session_pkey on session: PRIMARY KEY (token);
+constraint sign_in_event_action_check on sign_in_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text])));
+constraint sign_in_event_detail_check on sign_in_event: CHECK ((detail <> ''::text));
+constraint sign_in_event_person_check on sign_in_event: CHECK ((person <> ''::text));
+constraint sign_in_event_pkey on sign_in_event: PRIMARY KEY (id);
 constraint stream_pkey on stream: PRIMARY KEY (name);
 constraint valuation_rule_check on valuation_rule: CHECK (((currency IS NULL) = (max_age IS NULL)));
 constraint valuation_rule_currency_check on valuation_rule: CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -912,6 +923,7 @@ CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE 
 CREATE INDEX mismatch_unreadable ON public.mismatch USING btree (subject) WHERE (kind = ANY (ARRAY['unknown_event'::text, 'unknown_status'::text, 'schema_drift'::text]));
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
+CREATE INDEX sign_in_event_person ON public.sign_in_event USING btree (lower(person), id);
 CREATE INDEX value_lot_deposit ON public.value_lot USING btree (deposit_id) WHERE (deposit_id IS NOT NULL);
 CREATE INDEX withdrawal_group_id ON public.withdrawal USING btree (group_id);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
@@ -988,6 +1000,7 @@ CREATE UNIQUE INDEX seal_pkey ON public.seal USING btree (number);
 CREATE UNIQUE INDEX seal_sealed_table_after_id_key ON public.seal USING btree (sealed_table, after_id) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX seal_sealed_table_last_id_key ON public.seal USING btree (sealed_table, last_id);
 CREATE UNIQUE INDEX session_pkey ON public.session USING btree (token);
+CREATE UNIQUE INDEX sign_in_event_pkey ON public.sign_in_event USING btree (id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
 CREATE UNIQUE INDEX value_lot_account_asset_deposit_id_origin_acquired_at_key ON public.value_lot USING btree (account, asset, deposit_id, origin, acquired_at) NULLS NOT DISTINCT;
@@ -1682,6 +1695,13 @@ view accounting.scorecard as
     fee_share,
     delivered_per_paid
    FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(service, scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_reported, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
+view accounting.sign_ins as
+ SELECT id,
+    person,
+    action,
+    detail,
+    at
+   FROM sign_in_event;
 view accounting.tie_out as
  SELECT t.network,
     t.address,
@@ -3185,6 +3205,7 @@ CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.p
 CREATE TRIGGER rule_set_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.rule_set FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_node_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal_node FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER sign_in_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.sign_in_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valuation_rule_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valuation_rule FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valued_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valued_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valued_journal_in_order AFTER INSERT ON public.valued_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_journals();
@@ -3319,6 +3340,9 @@ grant select on accounting.rule_sets to depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant;
 grant select on accounting.scorecard to depositd_backup;
 grant select on accounting.scorecard to depositd_daemon;
+grant select on accounting.sign_ins to depositd_accountant;
+grant select on accounting.sign_ins to depositd_backup;
+grant select on accounting.sign_ins to depositd_daemon;
 grant select on accounting.tie_out to depositd_accountant;
 grant select on accounting.tie_out to depositd_backup;
 grant select on accounting.tie_out to depositd_daemon;
@@ -3452,6 +3476,9 @@ grant select on public.seal to depositd_backup;
 grant select on public.seal_node to depositd_accountant;
 grant select on public.seal_node to depositd_backup;
 grant select on public.session to depositd_backup;
+grant select on public.sign_in_event to depositd_accountant;
+grant select on public.sign_in_event to depositd_backup;
+grant select on public.sign_in_event to depositd_daemon;
 grant select on public.stream to depositd_backup;
 grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
@@ -3481,6 +3508,7 @@ comment on column acquired_at of view accounting.disposals is 'When they were ac
 comment on column acquired_by of view accounting.disposals is 'Journal that acquired them; empty if costs are averaged.';
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
+comment on column action of view accounting.sign_ins is 'invited, passkey_made, signed_in, signed_out, or sessions_ended by an administrator.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did. Names are not authenticated.';
 comment on column actor of view accounting.period_history is 'The person who did it.';
 comment on column added_at of view accounting.address_book is 'When the entry was stored.';
@@ -3571,6 +3599,7 @@ comment on column assigned_to of view accounting.mismatches is 'The person who w
 comment on column at of view accounting.mismatch_history is 'When it was done.';
 comment on column at of view accounting.period_history is 'When it was done.';
 comment on column at of view accounting.prices is 'The time of the price.';
+comment on column at of view accounting.sign_ins is 'When it was.';
 comment on column balance of view accounting.balances is 'In units of the asset; debit balances positive, credit balances negative.';
 comment on column balance of view accounting.period_balances is 'Debit less credit, in units of the asset.';
 comment on column balance of view accounting.tie_out is 'Proved balance of the address, in units of the asset.';
@@ -3648,6 +3677,7 @@ comment on column deposited_at of view accounting.deposits is 'Time of the block
 comment on column deposits of view accounting.daily_totals is 'The number of final payments of that day.';
 comment on column deposits of view accounting.scorecard is 'How many deposits.';
 comment on column detail of view accounting.mismatches is 'What each side states, with amounts in base units.';
+comment on column detail of view accounting.sign_ins is 'By what they signed in: passkey, link or the address of the provider; or the person who invited them.';
 comment on column difference of view accounting.conversion is 'delivered_value less paid_value: the gain or loss between payment and delivery. Empty if a price is missing.';
 comment on column difference of view accounting.tie_out is 'Difference between the books and the balance, in units of the asset; if it is not zero, it is a ledger_imbalance.';
 comment on column difference of view accounting.wallet_balances is 'By how much the balance is below the books less leaving (negative) or above the books plus arriving (positive).';
@@ -3688,6 +3718,7 @@ comment on column id of view accounting.journal is 'Number of the journal.';
 comment on column id of view accounting.mismatches is 'Number of the mismatch.';
 comment on column id of view accounting.period_history is 'Number of the line.';
 comment on column id of view accounting.rule_sets is 'Number of the change.';
+comment on column id of view accounting.sign_ins is 'Number of the event.';
 comment on column imported_at of view accounting.prices is 'When it was imported.';
 comment on column in_transit of view accounting.tie_out is 'Payments to the address that are in transit in the books, in units of the asset.';
 comment on column in_transit_base of view accounting.tie_out is 'Payments in transit, in base units.';
@@ -3791,6 +3822,7 @@ comment on column period of view accounting.period_balances is 'First day of the
 comment on column period of view accounting.period_history is 'First day of the month.';
 comment on column period of view accounting.periods is 'First day of the month.';
 comment on column period of view accounting.valued_entries is 'First day of the month of the books in which it is.';
+comment on column person of view accounting.sign_ins is 'The person.';
 comment on column posting_key of view accounting.entries is 'Posting key of the journal.';
 comment on column posting_key of view accounting.journal is 'Key of the booking. Unique, so that nothing is booked twice.';
 comment on column posting_key of view accounting.late_items is 'Key of the booking.';
@@ -3956,6 +3988,7 @@ comment on view accounting.periods is 'One row per month, from the first one wit
 comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two prices for one time, the one imported last applies.';
 comment on view accounting.rule_sets is 'One row per change of the rules by which deposits are decided. The last one is active.';
 comment on view accounting.scorecard is 'How each deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
+comment on view accounting.sign_ins is 'One row per sign-in to the console, sign-out, invitation, and passkey that was made.';
 comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per service and asset. If several are about one transfer, the largest loss of each asset counts once, under the service of that loss and the highest severity.';

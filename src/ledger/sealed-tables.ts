@@ -138,6 +138,12 @@ export const sealedTables = {
       at: 'time',
     },
   },
+  sign_in_event: {
+    names: ['sign-in event', 'sign-in events'],
+    id: 'id',
+    writtenAt: 'at',
+    columns: { id: 'text', person: 'text', action: 'text', detail: 'text', at: 'time' },
+  },
   owner: {
     names: ['owner', 'owners'],
     id: 'number',

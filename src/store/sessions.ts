@@ -36,6 +36,38 @@ export async function readSession(db: Kysely<Tables>, token: Buffer): Promise<Co
   return rows[0] ?? null
 }
 
+/** `detail`: by what a person signed in, or the person who did it for them. */
+export type SignInEvent = {
+  person: string
+  action: 'invited' | 'passkey_made' | 'signed_in' | 'signed_out' | 'sessions_ended'
+  detail: string | null
+}
+
+/** Append-only, and sealed. */
+export async function appendSignIn(
+  db: Kysely<Tables>,
+  { person, action, detail }: SignInEvent,
+): Promise<void> {
+  await sql`insert into sign_in_event (person, action, detail) values (${person}, ${action}, ${detail})`.execute(
+    db,
+  )
+}
+
+/** Columns of `accounting.sign_ins`. */
+export type SignInLine = SignInEvent & { id: bigint; at: Date }
+
+/** Newest first, with a lower id than `before`. */
+export async function listSignIns(
+  db: Kysely<Tables>,
+  { person, before, limit }: { person: string | null; before: bigint | null; limit: number },
+): Promise<SignInLine[]> {
+  const { rows } = await sql<SignInLine>`
+    select id, person, action, detail, at from accounting.sign_ins
+    where (${person}::text is null or lower(person) = lower(${person})) and (${before}::bigint is null or id < ${before})
+    order by id desc limit ${limit}`.execute(db)
+  return rows
+}
+
 /** Of two that end the same session, one gets it. */
 export async function endSession(db: Kysely<Tables>, token: Buffer): Promise<ConsoleSession | null> {
   const { rows } = await sql<ConsoleSession & { isOver: boolean }>`

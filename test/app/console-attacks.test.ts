@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { draftDecision } from '../../src/jobs/people/decide.ts'
 import { browserInstalled } from '../support/browser.ts'
@@ -135,6 +136,26 @@ describe.skipIf(!browserInstalled())('attacks on the console, in Chromium', () =
     await page.getByRole('link', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
     await page.getByText('no person of the register has this passkey').waitFor()
+  })
+
+  test('who came and went is listed, and stays', async () => {
+    await using nora = await console.joined('nora', 'viewer')
+    await nora.page.goto(`${console.url}/you`)
+    await nora.page.getByRole('button', { name: 'Sign out' }).click()
+    await nora.page.waitForURL(`${console.url}/sign-in`)
+    await console.asErin('people sign-out nora')
+    const { out } = await console.asErin('people sign-ins --person NORA')
+    const events = out.trim().split('\n').slice(1)
+    expect(events.map((line) => line.split(/ +/).slice(2, 4).join(' '))).toEqual([
+      'sessions_ended erin',
+      'signed_out',
+      'signed_in passkey',
+      expect.stringMatching(/^passkey_made [0-9a-f-]{14}$/),
+      'invited erin',
+    ])
+    await expect(sql`delete from sign_in_event`.execute(console.books.db)).rejects.toThrow(
+      'permission denied',
+    )
   })
 
   test('an address of this machine leads to its name, which passkeys are bound to', async () => {

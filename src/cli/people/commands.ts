@@ -25,6 +25,10 @@ export function describePeople(program: Command, act: Act): void {
     .option('--again', 'make another link')
     .option('--yes', 'confirm the passkey without a question')
     .action(act(async () => (await import('./people.ts')).invitePersonCommand))
+  listed(people.command('sign-ins'), 50)
+    .description('list sign-ins to the console, sign-outs and invitations, the newest first')
+    .option('--person <name>', 'only of this person')
+    .action(act(async () => (await import('./people.ts')).listSignInsCommand))
   subcommand(people, 'sign-out <name>', 'end all sessions of a person in the console').action(
     act(async () => (await import('./people.ts')).signOutCommand),
   )
@@ -34,6 +38,10 @@ export function describePeople(program: Command, act: Act): void {
   subcommand(people, 'key <name>', 'make the key with which a person signs decisions')
     .requiredOption('--out <file>', 'the file to write; it must not exist')
     .action(act(async () => (await import('./people.ts')).createPersonKeyCommand))
+  describeDecisions(program, act)
+}
+
+function describeDecisions(program: Command, act: Act): void {
   const decisions = program
     .command('decisions')
     .description('signed decisions, and those that wait for a second person')

@@ -8,11 +8,18 @@ import { codeOf, invite } from '../../jobs/people/sign-in.ts'
 import { makeSigningKey, verifierKeyText } from '../../ledger/checkpoint.ts'
 import { type Person, personNameForm, type Signer } from '../../people/decision.ts'
 import { type PersonRole, personRoles } from '../../people/roles.ts'
-import { deleteInvitation, endSessionsOf, readInvitation } from '../../store/sessions.ts'
+import {
+  appendSignIn,
+  deleteInvitation,
+  endSessionsOf,
+  listSignIns,
+  readInvitation,
+  type SignInLine,
+} from '../../store/sessions.ts'
 import { isAgreed } from '../ask.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { writeSecret } from '../files.ts'
-import { type ListKeyset, type ListOptions, pageOf, printList } from '../lists.ts'
+import { idIn, type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
 import { badValue, choiceOf, notFound, wrongUse } from '../options.ts'
 import { print, type TableColumn } from '../print.ts'
 import { consoleOrigin, ownSigner, pinnedKey, withDecisions } from './signing.ts'
@@ -73,7 +80,11 @@ export async function invitePersonCommand(
     const known = (await readRegister(deps.db, deps.pinned)).people.get(person.toLowerCase())
     const invited = options.again === true ? null : await readInvitation(deps.db, { person })
     if (invited === null)
-      return makeInvitation(context, deps, { person, roles: rolesOf(options, known?.roles) })
+      return makeInvitation(context, deps, {
+        person,
+        roles: rolesOf(options, known?.roles),
+        by: signer.person,
+      })
     const { passkey, roles } = invited
     if (passkey === null)
       throw wrongUse(
@@ -94,9 +105,9 @@ export async function invitePersonCommand(
 async function makeInvitation(
   context: Context,
   { db }: DecisionDeps,
-  { person, roles }: { person: string; roles: PersonRole[] },
+  { person, roles, by }: { person: string; roles: PersonRole[]; by: string },
 ): Promise<void> {
-  const link = `${consoleOrigin(context)}/invitations/${await invite(db, { person, roles })}`
+  const link = `${consoleOrigin(context)}/invitations/${await invite(db, { person, roles, by })}`
   const next = `bin/depositd people invite ${person}`
   print(
     context,
@@ -114,9 +125,34 @@ function rolesOf({ roles }: InviteOptions, known: readonly PersonRole[] = []): P
 
 /** Also if a browser was stolen. */
 export async function signOutCommand(context: Context, name: string): Promise<void> {
-  const ended = await withDatabase(context, (db) => endSessionsOf(db, name))
+  const by = ownSigner(context).person
+  const ended = await withDatabase(context, async (db) => {
+    await appendSignIn(db, { person: name, action: 'sessions_ended', detail: by })
+    return endSessionsOf(db, name)
+  })
   print(context, { person: name, ended }, `${ended} sessions of ${name} are ended\n`)
 }
+
+export async function listSignInsCommand(
+  context: Context,
+  { person, ...options }: ListOptions & { person?: string },
+): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, signInPaging, ({ limit, after }) =>
+      listSignIns(db, { person: person ?? null, before: idIn(after) ?? null, limit }),
+    ),
+  )
+  printList(context, page, { columns: signInColumns, empty: 'no sign-ins' })
+}
+
+const signInPaging: ListKeyset<SignInLine> = { list: 'sign-ins', keyOf: ({ id }) => [id.toString()] }
+
+const signInColumns: TableColumn<SignInLine>[] = [
+  { title: 'AT', value: ({ at }) => at.toISOString() },
+  { title: 'PERSON', value: ({ person }) => person },
+  { title: 'DID', value: ({ action }) => action },
+  { title: 'BY', value: ({ detail }) => detail ?? '' },
+]
 
 export async function removePersonCommand(context: Context, name: string): Promise<void> {
   const signer = ownSigner(context)

@@ -79,7 +79,7 @@ export function createOpenId(deps: SignInDeps, provider: OpenIdProvider): OpenId
         started as StartedOpenId,
       )
       const { person, roles } = personOf(claims, provider)
-      return openSession(deps.db, { person, roles })
+      return openSession(deps.db, { person, roles, by: provider.issuer })
     },
   }
 }

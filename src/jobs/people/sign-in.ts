@@ -7,6 +7,7 @@ import type { Person } from '../../people/decision.ts'
 import { isConfirmed, type Passkey, readPasskey, writePasskey } from '../../people/passkey.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import {
+  appendSignIn,
   type ConsoleSession,
   endSession,
   type Invitation,
@@ -76,29 +77,42 @@ export async function signIn(deps: SignInDeps, token: SignInToken, assertion: st
   )
   if (person === undefined)
     throw refusedSignIn('no person of the register has this passkey: ask an administrator for an invitation')
-  return { ...person, token: await openSession(deps.db, { person: person.person, roles: null }) }
+  return {
+    ...person,
+    token: await openSession(deps.db, { person: person.person, roles: null, by: 'passkey' }),
+  }
 }
 
 /** Signs this person in once, without a passkey: for a user alone on their own machine. */
-export function signInLink(db: Kysely<Tables>, person: string): Promise<SignInToken> {
-  return openSession(db, { person, roles: null }, lasts.linkMs)
+export async function signInLink(db: Kysely<Tables>, person: string): Promise<SignInToken> {
+  const link = newSecret()
+  await insertSession(db, { token: hashOf(link), person, roles: null, challenge: '', lastsMs: lasts.linkMs })
+  return link
 }
 
 /** @returns null if the link was used, is too old, or never was one */
 export async function signInByLink(deps: SignInDeps, link: SignInToken): Promise<SignedIn | null> {
   const person = (await endSession(deps.db, hashOf(link)))?.person ?? null
   const known = person === null ? null : await personNamed(deps, person)
-  return known && { ...known, token: await openSession(deps.db, { person: known.person, roles: null }) }
+  return (
+    known && {
+      ...known,
+      token: await openSession(deps.db, { person: known.person, roles: null, by: 'link' }),
+    }
+  )
 }
 
-/** @param roles null for those of the register */
+/**
+ * @param roles null for those of the register
+ * @param by a passkey, a link, or the provider
+ */
 export async function openSession(
   db: Kysely<Tables>,
-  { person, roles }: Pick<ConsoleSession, 'roles'> & { person: string },
-  lastsMs = lasts.sessionMs,
+  { person, roles, by }: Pick<ConsoleSession, 'roles'> & { person: string; by: string },
 ): Promise<SignInToken> {
   const token = newSecret()
-  await insertSession(db, { token: hashOf(token), person, roles, challenge: '', lastsMs })
+  await insertSession(db, { token: hashOf(token), person, roles, challenge: '', lastsMs: lasts.sessionMs })
+  await appendSignIn(db, { person, action: 'signed_in', detail: by })
   return token
 }
 
@@ -117,7 +131,9 @@ async function personNamed({ db, pinned }: SignInDeps, name: string): Promise<Pe
 }
 
 export async function signOut({ db }: Pick<SignInDeps, 'db'>, token: SignInToken): Promise<void> {
-  await endSession(db, hashOf(token))
+  const session = await endSession(db, hashOf(token))
+  if (session?.person != null)
+    await appendSignIn(db, { person: session.person, action: 'signed_out', detail: null })
 }
 
 /** Those of the person that this console can use. */
@@ -133,11 +149,12 @@ function passkeyAt({ origin }: Pick<SignInDeps, 'origin'>, key: string): Passkey
 /** @returns the end of the link with which the person makes a passkey */
 export async function invite(
   db: Kysely<Tables>,
-  { person, roles }: { person: string; roles: readonly PersonRole[] },
+  { person, roles, by }: { person: string; roles: readonly PersonRole[]; by: string },
 ): Promise<SignInToken> {
   const token = newSecret()
   const challenge = newSecret()
   await insertInvitation(db, { token: hashOf(token), person, roles, challenge, lastsMs: lasts.invitationMs })
+  await appendSignIn(db, { person, action: 'invited', detail: by })
   return token
 }
 
@@ -160,6 +177,7 @@ export async function takePasskey(
   if (invitation.passkey !== null) throw refusedSignIn('the invitation has a passkey already')
   const passkey = writePasskey(await registered(deps, invitation, registration))
   await keepPasskey(deps.db, hashOf(token), passkey)
+  await appendSignIn(deps.db, { person: invitation.person, action: 'passkey_made', detail: codeOf(passkey) })
   return passkey
 }
 
