@@ -32,6 +32,14 @@ describe.skipIf(!browserInstalled())('sign-in by OpenID Connect, in Chromium', (
     expect(await context.cookies(console.url)).toMatchObject([{ httpOnly: true, sameSite: 'Lax' }])
   })
 
+  test('a name of the register brings no roles of the register', async () => {
+    await using visitor = await console.visitor()
+    const { page } = visitor
+    await signInAs(page, 'max')
+    await page.getByRole('link', { name: 'max' }).click()
+    expect(await page.locator('main').innerText()).toMatch(/Roles: accountant, viewer$/m)
+  })
+
   test('without a group that has a role, nobody is signed in', async () => {
     await using visitor = await console.visitor()
     const { page } = visitor

@@ -17,7 +17,7 @@ if (process.send !== undefined && port !== '') {
     claims: { openid: ['sub'], profile: ['preferred_username', 'groups'] },
     findAccount: (_context, id) => ({
       accountId: id,
-      claims: () => ({ sub: id, preferred_username: id, groups: id === 'rita' ? ['finance'] : ['sales'] }),
+      claims: () => ({ sub: id, preferred_username: id, groups: id === 'sid' ? ['sales'] : ['finance'] }),
     }),
   })
   provider.listen(Number(port), '127.0.0.1', () => process.send?.('ready'))

@@ -122,8 +122,8 @@ export async function signedIn(deps: SignInDeps, token: SignInToken): Promise<Si
   if (person === null) return null
   const known = await personNamed(deps, person)
   if (roles === null) return known && { ...known, token }
-  const { roles: own, keys } = known ?? { roles: [], keys: [] }
-  return { person, roles: [...new Set([...roles, ...own])], keys, token }
+  // The provider chooses the name, so that no roles of the register may follow from it.
+  return { person, roles: [...roles], keys: known?.keys ?? [], token }
 }
 
 async function personNamed({ db, pinned }: SignInDeps, name: string): Promise<Person | null> {
