@@ -10,7 +10,7 @@ export type Sending = AsyncDisposable & {
 }
 
 const senders = 4
-const pauseMs = 20
+const pauseMs = 100
 
 /** Sends genuine webhooks that tell of no deposit, several at once, each on a connection of its own and never again. */
 export function startSending(url: string, { WEBHOOK_SECRETS: secret = '' }: Record<string, string>): Sending {
