@@ -249,19 +249,36 @@ create trigger opening_lot_with_journal after insert on opening_lot
 create trigger manual_journal_about after insert on manual_journal
   referencing new table as added for each statement execute function check_manual_reason();
 
--- A write-off follows from a decision of a person, which the daemon cannot store.
-create function check_write_off() returns trigger language plpgsql as $$
-begin
-  if not exists (
+-- A write-off follows from a decision of a person, which the daemon cannot store: it is of that asset and account, of
+-- that amount at most, and stands once.
+create function is_write_off_decided(booked_id bigint, written_off text) returns boolean language sql stable as $$
+  select exists (
     select from public.chain_transfer payment
       join public.evidence on evidence.inbox_id = payment.inbox_id
       join public.evidence decided on decided.group_id = evidence.group_id
       join public.inbox on inbox.id = decided.inbox_id and inbox.source = 'person'
       cross join lateral (select convert_from(inbox.body, 'UTF8')::jsonb as said) as body
-    where payment.transfer = new.transfer and said #>> '{verdict,kind}' = 'write_off'
-      and concat_ws('/', said ->> 'network', said ->> 'tx', said ->> 'index') = new.transfer
-  ) then
-    raise exception 'journal %: no person decided to write off %', new.id, new.transfer;
+      cross join lateral (
+        select said #>> '{verdict,account}' as account, said #>> '{verdict,asset}' as asset,
+          (said #>> '{verdict,amount}')::numeric as amount
+      ) as decision
+    where payment.transfer = written_off and said #>> '{verdict,kind}' = 'write_off'
+      and concat_ws('/', said ->> 'network', said ->> 'tx', said ->> 'index') = written_off
+      and not exists (
+        select from public.ledger_transfer t
+        where t.journal_id = booked_id and (t.leg > 1 or t.asset <> decision.asset or t.amount > decision.amount
+          or (decision.account <> 'owner' and t.debit <> decision.account)))
+  ) and not exists (
+    select from public.ledger_journal other
+    where other.transfer = written_off and other.kind = 'write_off' and other.id <> booked_id
+      and not exists (select from public.ledger_journal undone where undone.reverses = other.id)
+  )
+$$;
+
+create function check_write_off() returns trigger language plpgsql as $$
+begin
+  if not public.is_write_off_decided(new.id, new.transfer) then
+    raise exception 'journal %: no person decided to write off % like this', new.id, new.transfer;
   end if;
   return null;
 end

@@ -195,13 +195,14 @@ function shortageTarget(settled: BookingTarget, { shortage }: DepositVerdict): B
   return { ...settled, kind: 'shortage', eventAt, transfers }
 }
 
-/** Of what a delivery lacks. */
+/** Of what a delivery lacks. If it lacks more by now, the rest stays owed by the service. */
 function shortageWriteOff(
   { deposit, writeOff }: DepositEvidence,
   { verdict: { shortage }, terms }: { verdict: DepositVerdict; terms: OwedTerms },
 ): BookingTarget | null {
-  if (deposit === null || writeOff === null || shortage === null) return null
-  const { asset, amount } = shortage
+  if (deposit === null || writeOff?.of !== 'shortage' || shortage?.asset !== writeOff.asset) return null
+  const { asset } = shortage
+  const amount = shortage.amount < writeOff.amount ? shortage.amount : writeOff.amount
   const debit = accountOf(writeOff, terms.contra)
   if (debit === accounts.receivable) return null
   const transfers = [{ debit, credit: accounts.receivable, asset, amount }]
@@ -237,7 +238,7 @@ function refundTarget(
 
 /** Of a payment that is not delivered. */
 function writeOffTarget({ deposit, writeOff }: DepositEvidence, paid: BookingTarget): BookingTarget | null {
-  if (deposit === null || writeOff === null) return null
+  if (deposit === null || writeOff?.of !== 'in_transit') return null
   const { asset, amount, network, ref } = deposit
   const debit = accountOf(writeOff, paid.transfers[0]?.credit ?? accounts.suspense)
   const transfers = [{ debit, credit: accounts.inTransit(network), asset, amount }]

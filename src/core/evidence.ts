@@ -210,8 +210,11 @@ export type DecisionOutcome =
    * The amount in transit, or what a delivery lacks, is no longer expected: it is lost, the service owes it, or the
    * owner is owed less.
    */
-  | { kind: 'write_off'; account: (typeof writeOffAccounts)[number] }
+  | ({ kind: 'write_off'; account: (typeof writeOffAccounts)[number] } & OutstandingAmount)
   | { kind: 'write_off_withdrawn' }
+
+/** The payment that is not delivered, or what its delivery lacks. A write-off never takes more than that. */
+export type OutstandingAmount = { of: 'in_transit' | 'shortage'; asset: AssetKey; amount: Amount }
 
 export type Observation =
   | Claim

@@ -193,6 +193,16 @@ export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<Deci
   )
 }
 
+/** Numbers of write-offs that no person decided, or of another amount, asset or account than was decided. */
+export async function undecidedWriteOffs(tx: Transaction<Tables>): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`
+    select j.id from ledger_journal j
+    where j.kind = 'write_off' and not exists (select from ledger_journal r where r.reverses = j.id)
+      and not is_write_off_decided(j.id, j.transfer)
+    order by j.id`.execute(tx)
+  return rows.map(({ id }) => id)
+}
+
 /** Decisions of the last 24 hours without signatures; openings and restores take none. One about a deposit is an inbox row. */
 export async function countUnsigned(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ count: number }>`

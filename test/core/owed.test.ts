@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
 import { decide } from '../../src/core/decide.ts'
-import type { DecisionOutcome, Observation } from '../../src/core/evidence.ts'
+import type { DecisionOutcome, Observation, writeOffAccounts } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { ContraRule } from '../../src/core/owed.ts'
 import type { Journal } from '../../src/core/posting.ts'
@@ -24,6 +24,7 @@ import {
   walletAddress,
   walletApproval,
   webhook,
+  writeOffOf,
 } from '../support/evidence.ts'
 
 function journals(
@@ -122,16 +123,21 @@ test('what a delivery lacks is owed by the service once its deadline has passed,
   expect(balances(all)).toEqual({ [forwarded]: 99_900_000n, [fees]: 100_000n, [owed]: -100_000_000n })
 })
 
+/** Of what the delivery lacks. */
+function rest(account: (typeof writeOffAccounts)[number], amount = 20_000_000n): DecisionOutcome {
+  return { kind: 'write_off', account, of: 'shortage', asset: usdcOnArbitrum, amount: amount as Amount }
+}
+
 test.each<[string, DecisionOutcome, Record<string, bigint>]>([
   [
     'as an expense',
-    { kind: 'write_off', account: 'expenses:write_off' },
+    rest('expenses:write_off'),
     { [`expenses:write_off ${usdcOnArbitrum}`]: 20_000_000n, [owed]: -100_000_000n },
   ],
-  ['by owing the owner less', { kind: 'write_off', account: 'owner' }, { [owed]: -80_000_000n }],
+  ['by owing the owner less', rest('owner'), { [owed]: -80_000_000n }],
   [
     'to the service, which owes it anyway',
-    { kind: 'write_off', account: 'assets:receivable:service' },
+    rest('assets:receivable:service'),
     { [receivable]: 20_000_000n, [owed]: -100_000_000n },
   ],
 ])('what a delivery lacks is written off %s', (_what, verdict, expected) => {
@@ -139,6 +145,20 @@ test.each<[string, DecisionOutcome, Record<string, bigint>]>([
   expect(balances(booked)).toEqual({ [forwarded]: 79_900_000n, [fees]: 100_000n, ...expected })
   const same = booked.flatMap(({ transfers }) => transfers).filter((one) => one.debit === one.credit)
   expect(same).toEqual([])
+})
+
+test.each<[string, DecisionOutcome, [lost: bigint, owed: bigint]]>([
+  ['the service then states more', rest('expenses:write_off', 5_000_000n), [5_000_000n, 15_000_000n]],
+  ['a part then comes after all', rest('expenses:write_off', 30_000_000n), [20_000_000n, 0n]],
+  [
+    'it was decided about another asset',
+    { ...rest('expenses:write_off'), asset: usdcOnBase } as DecisionOutcome,
+    [0n, 20_000_000n],
+  ],
+  ['it was decided about the payment', writeOffOf('expenses:write_off'), [0n, 20_000_000n]],
+])('a write-off takes what was decided at most: %s', (_what, verdict, expected) => {
+  const held = balances(journals([...short, decision(verdict, at(120))], {}))
+  expect([held[`expenses:write_off ${usdcOnArbitrum}`] ?? 0n, held[receivable] ?? 0n]).toEqual(expected)
 })
 
 function decision(verdict: DecisionOutcome, receivedAt: Date): Observation {
@@ -151,10 +171,10 @@ const times = (booked: readonly Journal[]) =>
   Object.fromEntries(booked.map(({ kind, eventAt }) => [kind, eventAt]))
 
 test('a shortage is of its deadline, and its write-off of the decision; none is before what it follows', () => {
-  const writtenOff = decision({ kind: 'write_off', account: 'owner' }, at(10))
+  const writtenOff = decision(rest('owner'), at(10))
   const dueAt = at(settlementMinutes + 2)
   expect(times(journals([...short, writtenOff], {}))).toMatchObject({ shortage: dueAt, write_off: dueAt })
-  const later = decision({ kind: 'write_off', account: 'owner' }, at(120))
+  const later = decision(rest('owner'), at(120))
   expect(times(journals([...short, later], {}))).toMatchObject({ shortage: dueAt, write_off: at(120) })
   const late = [claim(), payment(), delivery({ amount: 79_900_000n as Amount, blockAt: at(90) })]
   expect(times(journals(late, {}))).toMatchObject({ settlement: at(90), shortage: at(90) })

@@ -17,6 +17,7 @@ import {
   usdcOnArbitrum,
   usdcOnBase,
   webhook,
+  writeOffOf,
 } from '../support/evidence.ts'
 
 const unsettled = { settlement: { tx: null, amount: null, fee: null } } as const
@@ -140,7 +141,7 @@ test('a refund outdoes a write-off', () => {
     kind: 'decision',
     id: 'one',
     ...place,
-    verdict: { kind: 'write_off', account: 'assets:receivable:service' },
+    verdict: writeOffOf('assets:receivable:service'),
     by: 'erin',
     approvedBy: 'max',
     reason: 'they do not answer',

@@ -3,10 +3,12 @@ import {
   type DecisionOutcome,
   encodeObservation,
   type Observation,
+  type OutstandingAmount,
   type ServiceId,
   type TransferDecision,
   transferRef,
 } from '../../src/core/evidence.ts'
+import type { Amount } from '../../src/core/money.ts'
 import { anyClaimHistory, anyMinute, observationsOf, serviceIdOf } from './any-claim-history.ts'
 import { anyEvidence } from './any-evidence.ts'
 import { at } from './evidence.ts'
@@ -29,7 +31,9 @@ function decisionOf(
   const transfers = all.filter((one) => one.kind === 'chain_transfer')
   const transfer = transfers[about % Math.max(1, transfers.length)]
   if (transfer === undefined) return []
-  const { role, network, tx, index, to } = transfer
+  const { role, network, tx, index, to, asset } = transfer
+  const amount = (transfer.amount + BigInt((of % 3) - 1)) as Amount
+  const outstanding = { of: of === 3 ? 'shortage' : 'in_transit', asset, amount } as const
   return [
     {
       kind: 'decision',
@@ -39,7 +43,7 @@ function decisionOf(
       tx,
       index,
       to,
-      verdict: verdictOf(verdict, serviceIdOf(of)),
+      verdict: verdictOf(verdict, serviceIdOf(of), outstanding),
       by: 'ann',
       approvedBy: null,
       reason: 'as agreed',
@@ -48,9 +52,13 @@ function decisionOf(
   ]
 }
 
-function verdictOf(kind: DecisionOutcome['kind'], serviceId: ServiceId): DecisionOutcome {
+function verdictOf(
+  kind: DecisionOutcome['kind'],
+  serviceId: ServiceId,
+  outstanding: OutstandingAmount,
+): DecisionOutcome {
   if (kind === 'together' || kind === 'apart') return { kind, serviceId }
-  return kind === 'write_off' ? { kind, account: 'expenses:write_off' } : { kind }
+  return kind === 'write_off' ? { kind, account: 'expenses:write_off', ...outstanding } : { kind }
 }
 
 /**

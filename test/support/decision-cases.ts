@@ -26,6 +26,7 @@ import {
   usdtOnBase,
   walletApproval,
   webhook,
+  writeOffOf,
 } from './evidence.ts'
 
 export const usd = (cents: number) => (BigInt(cents) * 10_000n) as Amount
@@ -236,7 +237,7 @@ export const decisionCases: Record<string, DecisionCase> = {
     evidence: [
       payment(),
       ...named('settling'),
-      { ...decision('apart', payment()), verdict: { kind: 'write_off', account: 'expenses:write_off' } },
+      { ...decision('apart', payment()), verdict: writeOffOf('expenses:write_off') },
     ],
   },
   'a payment that the service owes': {
@@ -245,7 +246,7 @@ export const decisionCases: Record<string, DecisionCase> = {
       ...named('failed'),
       {
         ...decision('apart', payment()),
-        verdict: { kind: 'write_off', account: 'assets:receivable:service' },
+        verdict: writeOffOf('assets:receivable:service'),
       },
     ],
   },

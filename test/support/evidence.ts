@@ -2,6 +2,7 @@ import type { Address, AssetKey, NetworkName, TxId } from '../../src/core/asset.
 import {
   type Claim,
   claimStatuses,
+  type DecisionOutcome,
   type ObservedChainTransfer,
   type ServiceId,
   type TransactionFailure,
@@ -197,4 +198,12 @@ export function withdrawal({
     receivedAt: at(11),
     ...changes,
   }
+}
+
+/** Of a payment that is not delivered. */
+export function writeOffOf(
+  account: Extract<DecisionOutcome, { kind: 'write_off' }>['account'],
+  { asset, amount }: Pick<ObservedChainTransfer, 'asset' | 'amount'> = payment(),
+): DecisionOutcome {
+  return { kind: 'write_off', account, of: 'in_transit', asset, amount }
 }

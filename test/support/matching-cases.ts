@@ -14,6 +14,7 @@ import {
   usdcOnBase,
   walletAddress,
   webhook,
+  writeOffOf,
 } from './evidence.ts'
 
 /** Which transfers, failures and decisions belong to a deposit. */
@@ -35,7 +36,7 @@ const back = (units: number) =>
 const gone = { stage: 'orphaned', epoch: 1 } as const
 const wroteOff = {
   ...decision('apart', payment()),
-  verdict: { kind: 'write_off', account: 'expenses:write_off' },
+  verdict: writeOffOf('expenses:write_off'),
 } as const
 
 export const matchingCases: Record<string, DecisionCase> = {

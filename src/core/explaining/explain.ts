@@ -84,7 +84,8 @@ function transferReasons({ evidence }: VerdictContext, sources: InboxRowIndex): 
 
 function writeOffReasons({ evidence: { writeOff } }: VerdictContext): VerdictReason[] {
   if (writeOff === null) return []
-  const says = `to ${writeOff.account === 'owner' ? 'the owner' : writeOff.account} at ${writeOff.at.toISOString()}`
+  const amount = amountText(writeOff.amount, writeOff.asset)
+  const says = `${amount} to ${writeOff.account === 'owner' ? 'the owner' : writeOff.account} at ${writeOff.at.toISOString()}`
   const rule = 'a person decided that the delivery, or the rest of it, is no longer expected'
   return [{ what: 'write-off', says, evidence: [], rule, policy: null, until: null }]
 }

@@ -53,21 +53,24 @@ function legOf(decision: TransferDecision, legs: readonly ChainLeg[]): ChainLeg 
 }
 
 /** `account` holds the amount instead. */
-export type WriteOff = { account: Extract<DecisionOutcome, { kind: 'write_off' }>['account']; at: Date }
+export type WriteOff = Omit<Extract<DecisionOutcome, { kind: 'write_off' }>, 'kind'> & { at: Date }
 
-/** Null also if the newest decision withdrew it. */
+/** Null also if the newest decision withdrew it, or if more was paid than was decided about. */
 export function writeOffOf(ruled: readonly TransferDecision[], deposit: ChainLeg | null): WriteOff | null {
   if (deposit === null) return null
   const { verdict, receivedAt } =
     ruled
       .filter((one) => isAboutWriteOff(one) && isSamePayment(one, deposit) && one.index === deposit.index)
       .toSorted(newestFirst)[0] ?? {}
-  return verdict?.kind === 'write_off' && receivedAt ? { account: verdict.account, at: receivedAt } : null
+  if (verdict?.kind !== 'write_off' || receivedAt === undefined) return null
+  const { account, of, asset, amount } = verdict
+  const isOther = of === 'in_transit' && (asset !== deposit.asset || amount < deposit.amount)
+  return isOther ? null : { account, of, asset, amount, at: receivedAt }
 }
 
 /** A delivery that is proved anyway overrides a write-off. */
 export function isWrittenOff({ writeOff }: { writeOff: WriteOff | null }, settledAt: Date | null): boolean {
-  return writeOff !== null && settledAt === null
+  return writeOff?.of === 'in_transit' && settledAt === null
 }
 
 function isAboutWriteOff({ verdict: { kind } }: TransferDecision): boolean {

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { accounts } from '../../core/chart.ts'
 import { Fault } from '../../core/errors.ts'
 import {
   type DecisionOutcome,
@@ -7,7 +8,7 @@ import {
   transferRef,
   type writeOffAccounts,
 } from '../../core/evidence.ts'
-import type { SecondPersonLimits } from '../../core/second-person.ts'
+import type { SecondPersonLimits, Stake } from '../../core/second-person.ts'
 import { recordDecisions } from '../../store/books/proposals.ts'
 import { newestJournal } from '../../store/books/restore.ts'
 import { journalsAfter } from '../../store/decisions.ts'
@@ -27,8 +28,6 @@ import {
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, applyRows } from './apply.ts'
 import { decisionOn } from './propose-matches.ts'
-
-type WriteOffVerdict = Extract<DecisionOutcome, { kind: 'write_off' | 'write_off_withdrawn' }>
 
 /** Of a person, by a signed decision with that uuid. */
 export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'>
@@ -58,6 +57,8 @@ export type MatchChange = {
 /** What a decision about money is about, found and locked. */
 export type MoneySubject = {
   stake: StakedTransfer
+  /** What the limit of one person is compared with. */
+  atStake: Stake
   verdict: DecisionOutcome
   /** Mismatches whose history names the decision. */
   cases: readonly bigint[]
@@ -71,16 +72,38 @@ export async function findWriteOff(
   { mismatch, verdict: kind, account }: WriteOffChange,
 ): Promise<MoneySubject> {
   const mismatchId = BigInt(mismatch)
-  const verdict: WriteOffVerdict =
-    kind === 'write_off' ? { kind, account: account ?? 'expenses:write_off' } : { kind }
   const [one] = await lockCases(tx, [mismatchId])
   const deposit = await lockDeposit(tx, `${one?.depositId ?? ''}`)
   const payment = await payingTransfer(tx, deposit)
   if (one === undefined || deposit === undefined || payment === undefined)
     throw refused(`mismatch ${mismatchId} has no payment seen on a chain`)
-  refuseIdle(deposit, verdict)
   const isHeld = one.clearedAt === null && (one.resolvedAt === null) === (kind === 'write_off')
-  return { stake: payment, verdict, cases: [mismatchId], resolves: isHeld ? mismatchId : null }
+  const about = { stake: payment, cases: [mismatchId], resolves: isHeld ? mismatchId : null }
+  if (kind === 'write_off_withdrawn') {
+    if (deposit.writtenOff === null) throw refused(`deposit ${deposit.id} is not written off`)
+    return { ...about, atStake: payment, verdict: { kind } }
+  }
+  return { ...about, ...writeOffAll(deposit, account) }
+}
+
+function writeOffAll(
+  deposit: StakedDeposit,
+  account: WriteOffChange['account'],
+): Pick<MoneySubject, 'atStake' | 'verdict'> {
+  const { of, asset, amount, ...named } = outstandingOf(deposit)
+  const verdict = { kind: 'write_off', account: account ?? accounts.writeOff, of, asset, amount } as const
+  return { atStake: { ...named, amount }, verdict }
+}
+
+/** @throws Fault `usage_bad` if nothing is outstanding, or all of it is written off */
+function outstandingOf({ id, outstanding, writtenOff }: StakedDeposit) {
+  if (outstanding === null)
+    throw refused(
+      `deposit ${id} has nothing to write off: it is not final, not booked, delivered in full, or the rest is not overdue`,
+    )
+  const isCovered = writtenOff?.of === outstanding.of && writtenOff.amount >= outstanding.amount
+  if (isCovered) throw refused(`deposit ${id} is already written off`)
+  return outstanding
 }
 
 /** @throws Fault `not_found` if the deposit or the transfer does not exist */
@@ -95,7 +118,7 @@ export async function findMatch(
     throw refused(`deposit ${deposit.id} has no service id: it consists of a chain transfer only`)
   const stake = onlyTransfer(await findTransfers(tx, transfer), { transfer, role })
   const verdict = { kind, serviceId: deposit.serviceId as ServiceId }
-  return { stake, verdict, cases: await casesAbout(tx, deposit, transfer), resolves: null }
+  return { stake, atStake: stake, verdict, cases: await casesAbout(tx, deposit, transfer), resolves: null }
 }
 
 /** The decision is stored as evidence, and applied in the same transaction. @returns the numbers of the journals that it booked */
@@ -127,18 +150,6 @@ async function payingTransfer(tx: Transaction<Tables>, deposit: StakedDeposit | 
   return (await findTransfers(tx, deposit.transfer)).find(({ role }) => role === 'deposit')
 }
 
-function refuseIdle({ id, isOutstanding, writtenOff }: StakedDeposit, { kind }: WriteOffVerdict): void {
-  if (kind === 'write_off_withdrawn') {
-    if (!writtenOff) throw refused(`deposit ${id} is not written off`)
-  } else if (writtenOff) {
-    throw refused(`deposit ${id} is already written off`)
-  } else if (!isOutstanding) {
-    throw refused(
-      `deposit ${id} has nothing to write off: it is not final, not booked, delivered in full, or the rest is not overdue`,
-    )
-  }
-}
-
 function onlyTransfer(
   found: readonly StakedTransfer[],
   { transfer, role }: Pick<MatchChange, 'transfer' | 'role'>,
@@ -158,6 +169,17 @@ function onlyTransfer(
   return one
 }
 
+/** Amounts in base units, as text. */
+export type OutcomeText = WithText<DecisionOutcome>
+
+type WithText<Outcome> = Outcome extends { amount: bigint }
+  ? Omit<Outcome, 'amount'> & { amount: string }
+  : Outcome
+
+export function outcomeText(outcome: DecisionOutcome): OutcomeText {
+  return 'amount' in outcome ? { ...outcome, amount: outcome.amount.toString() } : outcome
+}
+
 const actions = {
   write_off: 'written_off',
   write_off_withdrawn: 'write_off_withdrawn',
@@ -167,7 +189,7 @@ const actions = {
 
 function eventOf(transferDecision: TransferDecision, mismatchId: bigint): CaseEvent {
   const { id, by: actor, approvedBy, reason: text, verdict } = transferDecision
-  const after = { decision: id, transfer: transferRef(transferDecision), ...verdict }
+  const after = { decision: id, transfer: transferRef(transferDecision), ...outcomeText(verdict) }
   return { mismatchId, actor, action: actions[verdict.kind], text, approvedBy, before: null, after }
 }
 

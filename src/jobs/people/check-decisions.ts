@@ -1,7 +1,15 @@
+import type { Transaction } from 'kysely'
 import type { DecisionContent } from '../../people/decision.ts'
 import { type CheckedDecision, foldDecisions, isSame } from '../../people/register.ts'
 import type { DecisionKind } from '../../people/roles.ts'
-import { type DecidedRow, decidedRows, mayReadEvidence, readDecisions } from '../../store/decisions.ts'
+import {
+  type DecidedRow,
+  decidedRows,
+  mayReadEvidence,
+  readDecisions,
+  undecidedWriteOffs,
+} from '../../store/decisions.ts'
+import type { Tables } from '../../store/tables.ts'
 import type { LedgerCheck } from '../books/ledger-checks.ts'
 
 /**
@@ -28,13 +36,23 @@ export function decisionsCheck(pinned: string | null): LedgerCheck {
               if (row.decision !== null) named.add(row.decision)
             }
           }
-          const isShown = shownKinds(await mayReadEvidence(tx))
-          for (const [id, { content, state }] of decisions)
-            if (state === 'done' && content !== null && isShown(content.kind) && !named.has(id))
-              findings.push(`decision ${id} is done, but what it decides is missing`)
+          const readsEvidence = await mayReadEvidence(tx)
+          if (readsEvidence) findings.push(...(await writeOffFindings(tx)))
+          const isShown = shownKinds(readsEvidence)
+          const missing = [...decisions].filter(
+            ([id, { content, state }]) =>
+              state === 'done' && content !== null && isShown(content.kind) && !named.has(id),
+          )
+          findings.push(...missing.map(([id]) => `decision ${id} is done, but what it decides is missing`))
           return { findings, counted: { decisions: stored.length, unsigned } }
         }),
   }
+}
+
+/** depositd books write-offs anew if the evidence changes. */
+async function writeOffFindings(tx: Transaction<Tables>): Promise<string[]> {
+  const undecided = await undecidedWriteOffs(tx)
+  return undecided.map((id) => `journal ${id} writes off what no person decided`)
 }
 
 /** Decisions about people are only themselves. */

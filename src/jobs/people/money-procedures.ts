@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
-import { type DecisionOutcome, type TransferDecision, transferRef } from '../../core/evidence.ts'
+import { type TransferDecision, transferRef } from '../../core/evidence.ts'
 import { isWithinLimit } from '../../core/second-person.ts'
 import type { JsonValue } from '../../people/decision.ts'
 import { unlessDryRun } from '../../store/database.ts'
@@ -13,6 +13,8 @@ import {
   type MatchChange,
   type MoneyDeps,
   type MoneySubject,
+  type OutcomeText,
+  outcomeText,
   recordMoney,
   type WriteOffChange,
 } from '../books/decide-money.ts'
@@ -43,12 +45,12 @@ async function moneyDecision(
 ): Promise<PreparedDecision> {
   const deps = { ...(await load(db)), at }
   // In a transaction of its own: Postgres takes no transfers of a journal that a savepoint wrote.
-  const { stake, books } = await unlessDryRun(db, async (tx) => ({
+  const { atStake, books } = await unlessDryRun(db, async (tx) => ({
     result: await tried(tx, { deps, reason }, find),
     isKept: false,
   }))
   return {
-    people: isWithinLimit(stake, deps.secondPersonAbove) ? 1 : 2,
+    people: isWithinLimit(atStake, deps.secondPersonAbove) ? 1 : 2,
     async grounds(tx) {
       const subject = await find(tx)
       return {
@@ -75,12 +77,12 @@ async function tried(
   tx: Transaction<Tables>,
   { deps, reason }: { deps: MoneyDeps & { at: Date }; reason: string },
   find: Find,
-): Promise<Pick<MoneySubject, 'stake'> & { books: JsonValue[] }> {
+): Promise<Pick<MoneySubject, 'atStake'> & { books: JsonValue[] }> {
   const subject = await find(tx)
   const trial = { id: randomUUID(), by: 'trial', approvedBy: null, reason }
   await insertDecision(tx, { decision: trial.id, kind: 'match', people: 1 }, 'trial')
   const journals = await recordMoney(tx, subject, { ...deps, ...trial })
-  return { stake: subject.stake, books: await journalTexts(tx, journals) }
+  return { atStake: subject.atStake, books: await journalTexts(tx, journals) }
 }
 
 /** As in the text that people sign. */
@@ -88,9 +90,9 @@ export type DecidedMoney = {
   role: TransferDecision['role']
   transfer: string
   to: string
-  verdict: DecisionOutcome
+  verdict: OutcomeText
 }
 
 function about({ stake, verdict }: MoneySubject): DecidedMoney {
-  return { role: stake.role, transfer: transferRef(stake), to: stake.to, verdict }
+  return { role: stake.role, transfer: transferRef(stake), to: stake.to, verdict: outcomeText(verdict) }
 }

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { assert, Fault } from '../../core/errors.ts'
-import type { TransferDecision } from '../../core/evidence.ts'
+import type { OutstandingAmount, TransferDecision } from '../../core/evidence.ts'
+import type { Amount } from '../../core/money.ts'
 import type { Stake } from '../../core/second-person.ts'
 import { depositNumber } from '../books/show-deposits.ts'
 import type { Tables } from '../tables.ts'
@@ -180,8 +181,9 @@ export type StakedDeposit = {
   serviceId: string | null
   transfer: string | null
   /** Booked as in transit, with no proved delivery; or a delivery lacks a part that is overdue. */
-  isOutstanding: boolean
-  writtenOff: boolean
+  outstanding: (OutstandingAmount & Stake) | null
+  /** By the newest decision; null if it was withdrawn. */
+  writtenOff: OutstandingAmount | null
 }
 
 /**
@@ -199,23 +201,49 @@ export async function lockDeposit(
   const id = found.rows[0]?.id
   if (id === undefined) return undefined
   await sql`select from deposit where id = ${id} for update`.execute(tx)
-  const { rows } = await sql<StakedDeposit>`
-    select d.id, d.service_id as "serviceId", d.transfer,
-      (exists (
-        select from ledger_journal j where j.transfer = d.transfer
-          and j.kind = case when d.settled_at is null then 'deposit' else 'shortage' end
-          and not exists (select from ledger_journal r where r.reverses = j.id)
-      ) or coalesce(d.final_at is not null and d.settled_at is null and d.deposited_at <= ledger_opened_at(), false)
-      ) and not exists (
-        select from ledger_journal j where j.transfer = d.transfer and j.kind = 'refund'
-          and not exists (select from ledger_journal r where r.reverses = j.id)
-      ) as "isOutstanding",
-      coalesce((
-        select e.action = 'written_off' from mismatch_event e join mismatch m on m.id = e.mismatch_id
+  const { rows } = await sql<Record<'outstanding' | 'writtenOff', AmountText | null> & DepositNames>`
+    with standing as (
+      select j.id, j.kind, j.transfer from ledger_journal j
+      where j.transfer = (select transfer from deposit where id = ${id})
+        and not exists (select from ledger_journal r where r.reverses = j.id)
+    )
+    select d.id, d.service_id as "serviceId", d.transfer, (
+        select jsonb_build_object('of', found.of, 'asset', found.asset, 'amount', found.amount,
+          'network', split_part(found.asset, '/', 1), 'symbol', a.symbol, 'decimals', a.decimals)
+        from (
+          select 'shortage' as of, t.asset, t.amount::text as amount
+          from standing s join ledger_transfer t on t.journal_id = s.id
+          where d.settled_at is not null and s.kind = 'shortage'
+          union all
+          (select 'in_transit', o ->> 'asset', o ->> 'amount'
+          from chain_transfer c join evidence e on e.inbox_id = c.inbox_id
+            cross join lateral (select e.observation as o) as said
+          where d.settled_at is null and c.transfer = d.transfer and o ->> 'role' = 'deposit' and (
+            exists (select from standing where kind = 'deposit')
+            or (d.final_at is not null and d.deposited_at <= ledger_opened_at()))
+          order by c.inbox_id desc limit 1)
+        ) as found left join asset a on a.key = found.asset
+        where not exists (select from standing where kind = 'refund')
+        limit 1
+      ) as outstanding, (
+        select case e.action when 'written_off' then e.after end
+        from mismatch_event e join mismatch m on m.id = e.mismatch_id
         where m.deposit_id = d.id and e.action in ('written_off', 'write_off_withdrawn') order by e.id desc limit 1
-      ), false) as "writtenOff"
+      ) as "writtenOff"
     from deposit d where d.id = ${id}`.execute(tx)
-  return rows[0]
+  return rows.map(({ outstanding, writtenOff, ...row }) => ({
+    ...row,
+    outstanding: outstanding && amountOf(outstanding),
+    writtenOff: writtenOff && amountOf(writtenOff),
+  }))[0]
+}
+
+type DepositNames = Omit<StakedDeposit, 'outstanding' | 'writtenOff'>
+
+type AmountText = Omit<OutstandingAmount & Stake, 'amount'> & { amount: string }
+
+function amountOf<Text extends { amount: string }>({ amount, ...rest }: Text) {
+  return { ...rest, amount: BigInt(amount) as Amount }
 }
 
 /** Null if it is about none; undefined if there is no such mismatch. An absorbed deposit is that which absorbed it. */

@@ -12,12 +12,14 @@ import {
   payment,
   policy,
   txId,
+  usdtOnBase,
   webhook,
+  writeOffOf,
 } from '../../support/evidence.ts'
 import { decideSearched } from '../../support/searched.ts'
 
-const lost: DecisionOutcome = { kind: 'write_off', account: 'expenses:write_off' }
-const owed: DecisionOutcome = { kind: 'write_off', account: 'assets:receivable:service' }
+const lost: DecisionOutcome = writeOffOf('expenses:write_off')
+const owed: DecisionOutcome = writeOffOf('assets:receivable:service')
 const withdrawn: DecisionOutcome = { kind: 'write_off_withdrawn' }
 
 function decision(verdict: DecisionOutcome, changes: Partial<TransferDecision> = {}): TransferDecision {
@@ -82,6 +84,9 @@ test.each<[string, TransferDecision[], string[]]>([
   ['of another transfer', [decision(lost, { index: '1' })], ['deposit']],
   ['of another address', [decision(lost, { to: liquidity })], ['deposit']],
   ['of a delivery', [decision(lost, { role: 'recipient' })], ['deposit']],
+  ['of less than was paid', [decision({ ...lost, amount: 99_999_999n } as DecisionOutcome)], ['deposit']],
+  ['of another asset', [decision({ ...lost, asset: usdtOnBase } as DecisionOutcome)], ['deposit']],
+  ['of what a delivery lacks', [decision({ ...lost, of: 'shortage' } as DecisionOutcome)], ['deposit']],
 ])('a write-off %s, in whatever order it is heard', (_what, decisions, kinds) => {
   const isMissed = kinds.length === 1
   for (const heard of [decisions, decisions.toReversed()]) {

@@ -1,5 +1,5 @@
 import type { Amount } from '../../../src/core/money.ts'
-import { at, delivery, failure, payment, txId, usdcOnBase, webhook } from '../evidence.ts'
+import { at, delivery, failure, payment, txId, usdcOnBase, webhook, writeOffOf } from '../evidence.ts'
 import { corrected, type Row, reported, ruled } from './row.ts'
 
 const undelivered = { settlement: { amount: null, tx: null } } as const
@@ -61,7 +61,7 @@ export const matterRows: readonly Row[] = [
       },
       'by its delivery all the same': { evidence: [...corrected(), delivery()] },
       'by a person who writes it off': {
-        evidence: [ruled({ kind: 'write_off', account: 'assets:receivable:service' })],
+        evidence: [ruled(writeOffOf('assets:receivable:service'))],
       },
       'by a policy that gives it more time': { policy: { refundWithinMs: 48 * 3_600_000 } },
     },

@@ -10,6 +10,7 @@ import {
   usdcOnArbitrum,
   webhook,
   withdrawal,
+  writeOffOf,
 } from '../evidence.ts'
 import { fruitless } from '../searched.ts'
 import { first, type Row, reported, ruled } from './row.ts'
@@ -102,7 +103,7 @@ export const presenceRows: readonly Row[] = [
       'by the word that it failed': { evidence: reported({ ...undelivered, status: 'failed' }) },
       'by a hold': { evidence: reported({ ...undelivered, status: 'held' }) },
       'by a person who writes it off': {
-        evidence: [ruled({ kind: 'write_off', account: 'expenses:write_off' })],
+        evidence: [ruled(writeOffOf('expenses:write_off'))],
       },
     },
   },

@@ -1,6 +1,6 @@
 import type { Amount } from '../../../src/core/money.ts'
 import { plainPolicy } from '../../../src/core/policy.ts'
-import { at, claim, delivery, payment, webhook } from '../evidence.ts'
+import { at, claim, delivery, payment, webhook, writeOffOf } from '../evidence.ts'
 import { corrected, type Row, reported, ruled } from './row.ts'
 
 const undelivered = { settlement: { amount: null, tx: null } } as const
@@ -73,7 +73,7 @@ export const stuckRows: readonly Row[] = [
     },
     ends: {
       'by a person who writes it off': {
-        evidence: [ruled({ kind: 'write_off', account: 'expenses:write_off' })],
+        evidence: [ruled(writeOffOf('expenses:write_off'))],
       },
     },
   },
