@@ -79,9 +79,13 @@ export function composeWork(
   return Object.fromEntries(current) as DaemonWork
 }
 
-function ledgerOf({ valuation, ledgerKey, witnesses }: Settings): Pick<WorkDeps, 'prices' | 'log'> {
+function ledgerOf({ valuation, ledgerKey, witnesses, people }: Settings): Pick<WorkDeps, 'prices' | 'log'> {
   const { prices: urls = [], conversionRates = false } = valuation ?? {}
-  return { prices: { urls, conversionRates }, log: { signer: ledgerKey?.signer ?? null, witnesses } }
+  const signer = ledgerKey?.signer ?? null
+  return {
+    prices: { urls, conversionRates },
+    log: { signer, witnesses, administratorKey: people.administratorKey },
+  }
 }
 
 /** A service that is paused is not called. */

@@ -25,6 +25,22 @@ const row = z.strictObject({
   says: anything,
 })
 
+const decision = z.strictObject({
+  id: integer,
+  uuid: text,
+  kind: text,
+  people: z.int(),
+  text,
+  events: z.array(
+    z.strictObject({
+      id: integer,
+      action: z.enum(['signed', 'rejected', 'outdated']),
+      person: text,
+      signature: text.nullable(),
+    }),
+  ),
+})
+
 const asset = z.strictObject({ key: text, network: text, symbol: text, decimals: z.int() })
 
 const network = z.strictObject({
@@ -67,6 +83,8 @@ const parts = z.strictObject({
   }),
   mismatches: z.array(anything),
   journals: z.array(anything),
+  /** Signed decisions of people about it, and about these people, with the texts as they were signed. */
+  decisions: z.array(decision),
 })
 
 export type BundleParts = z.output<typeof parts>

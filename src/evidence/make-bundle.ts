@@ -39,6 +39,7 @@ export function makeBundle(input: BundleInput): { text: string; sha256: string }
         ...journal,
         recordedAt: evidence.recordedAt.get(journal.key),
       })),
+      decisions: evidence.decisions,
     },
   )
 }

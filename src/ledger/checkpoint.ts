@@ -23,7 +23,11 @@ export type NoteSigner = NoteKey & { privateKey: KeyObject }
 export type Witness = { url: string; key: NoteKey }
 
 /** The log's state at one moment, as c2sp.org/tlog-checkpoint writes it. */
-export type Checkpoint = TreeHead & { origin: string }
+export type Checkpoint = TreeHead & {
+  origin: string
+  /** The public key with which the register of people begins, in an extension line. */
+  administrator?: string | null
+}
 
 type SignatureLine = { name: string; id: Buffer; signature: Buffer }
 
@@ -98,9 +102,12 @@ function keyText(kind: NoteKeyKind, key: Buffer): string {
   return Buffer.concat([Buffer.of(noteKeyKinds[kind]), key]).toString('base64')
 }
 
-export function checkpointBody({ origin, size, root }: Checkpoint): string {
-  return `${origin}\n${size}\n${root.toString('base64')}\n`
+export function checkpointBody({ origin, size, root, administrator = null }: Checkpoint): string {
+  const extension = administrator === null ? '' : `${administratorPrefix}${administrator}\n`
+  return `${origin}\n${size}\n${root.toString('base64')}\n${extension}`
 }
+
+const administratorPrefix = 'administrator '
 
 /** Without a signer, a note without signatures. */
 export function writeCheckpoint(checkpoint: Checkpoint, signer: NoteSigner | null): string {
@@ -131,14 +138,21 @@ function signatureLine({ name, id }: NoteKey, signature: Buffer): string {
 }
 
 const noteForm =
-  /^(?<body>(?<origin>[^\n]+)\n(?<size>0|[1-9]\d{0,14})\n(?<root>[A-Za-z0-9+/]{43}=)\n)\n(?<lines>(?:— \S+ \S+\n)*)$/
+  /^(?<body>(?<origin>[^\n]+)\n(?<size>0|[1-9]\d{0,14})\n(?<root>[A-Za-z0-9+/]{43}=)\n(?<extensions>(?:[^\n]+\n)*))\n(?<lines>(?:— \S+ \S+\n)*)$/
 
 /** Null if it is no checkpoint. Checks no signature. */
 export function readCheckpoint(text: string): SignedCheckpoint | null {
-  const { body = '', origin = '', size = '', root = '', lines = '' } = noteForm.exec(text)?.groups ?? {}
-  if (body === '') return null
+  const groups = noteForm.exec(text)?.groups
+  if (groups === undefined) return null
+  const { body = '', origin = '', size = '', root = '', extensions = '', lines = '' } = groups
+  const administrator = administratorIn(extensions)
   const signatures = readSignatures(lines)
-  return { origin, size: Number(size), root: Buffer.from(root, 'base64'), body, signatures }
+  return { origin, size: Number(size), root: Buffer.from(root, 'base64'), administrator, body, signatures }
+}
+
+function administratorIn(extensions: string): string | null {
+  const named = extensions.split('\n').find((line) => line.startsWith(administratorPrefix))
+  return named?.slice(administratorPrefix.length) ?? null
 }
 
 /** Each line ends. */
@@ -155,7 +169,7 @@ export function readSignatures(lines: string): SignatureLine[] {
 
 /** Checkpoints that were written one after the other; null if the text is anything else. */
 export function readCheckpoints(text: string): SignedCheckpoint[] | null {
-  const notes = text.match(/[^\n]+\n[^\n]+\n[^\n]+\n\n(?:— [^\n]*\n)*/g) ?? []
+  const notes = text.match(/(?:[^\n]+\n){3,}\n(?:— [^\n]*\n)*/g) ?? []
   const read = notes.map(readCheckpoint).filter((one) => one !== null)
   return read.length === notes.length && notes.join('') === text ? read : null
 }

@@ -1,4 +1,5 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { DecidedRow } from '../people/decided-row.ts'
 import type { DecisionContent, JsonValue } from '../people/decision.ts'
 import type { DecisionEvent, DecisionState, StoredDecision } from '../people/register.ts'
 import { inPieces } from './database.ts'
@@ -7,10 +8,9 @@ import type { Tables } from './tables.ts'
 /** In the order of their numbers. */
 export async function readDecisions(
   db: Kysely<Tables>,
-  which: { kind: string } | { id: bigint } | 'all',
+  which: { kind: string } | { id: bigint } | { aboutPeopleOr: readonly string[] } | 'all',
 ): Promise<StoredDecision[]> {
-  const filter =
-    which === 'all' ? sql`true` : 'kind' in which ? sql`d.kind = ${which.kind}` : sql`d.id = ${which.id}`
+  const filter = filterOf(which)
   const { rows } = await sql<
     Omit<StoredDecision, 'events'> & { events: (Omit<DecisionEvent, 'id'> & { id: string })[] }
   >`
@@ -22,6 +22,14 @@ export async function readDecisions(
     ...row,
     events: events.map(({ id, ...event }) => ({ id: BigInt(id), ...event })),
   }))
+}
+
+/** `aboutPeopleOr` also takes the decisions with these ids of their texts. */
+function filterOf(which: Parameters<typeof readDecisions>[1]): RawBuilder<unknown> {
+  if (which === 'all') return sql`true`
+  if ('kind' in which) return sql`d.kind = ${which.kind}`
+  if ('id' in which) return sql`d.id = ${which.id}`
+  return sql`(d.kind = 'person' or d.uuid::text = any(${which.aboutPeopleOr}::text[]))`
 }
 
 /** Until the transaction ends, no other one adds to any decision. */
@@ -96,16 +104,6 @@ export async function evidenceOfTransfer(db: Kysely<Tables>, transfer: string): 
       select e2.group_id from chain_transfer c join evidence e2 on e2.inbox_id = c.inbox_id where c.transfer = ${transfer}
     )`.execute(db)
   return rows[0]?.digest ?? null
-}
-
-/** A row of the books that people decided. `books` is what the signed text says of it; `decision` is null without signatures. */
-export type DecidedRow = {
-  what: string
-  decision: bigint | null
-  by: string
-  approvedBy: string | null
-  reason: string | null
-  books: unknown
 }
 
 /** Of the journal `j` of a statement, as in the text that people sign. The key of a journal about a transfer names that. */

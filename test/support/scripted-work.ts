@@ -95,7 +95,7 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
     }),
     owners: ofDefault(unlistedOwners),
     wallets: new Map(),
-    log: { signer: null, witnesses: [] },
+    log: { signer: null, witnesses: [], administratorKey: null },
     prices: { urls: [], conversionRates: false },
     creditAsset: credit,
     networks: [],

@@ -109,7 +109,9 @@ test('a log that was cut off is refused', async () => {
 
 test('the daemon reports a refusal as a broken seal until the log is the confirmed one again', async () => {
   await using own = await openScriptedWork()
-  const { seal } = own.work({ log: { signer, witnesses: [{ url: server.url, key: witness }] } })
+  const { seal } = own.work({
+    log: { signer, witnesses: [{ url: server.url, key: witness }], administratorKey: null },
+  })
   await seal()
   await tamper(own.books, ...forget, `update owner set created_at = created_at - interval '1 day'`)
   await seal()
@@ -121,7 +123,7 @@ test('the daemon reports a refusal as a broken seal until the log is the confirm
 test('a witness that does not answer is reported, and delays no seal', async () => {
   await using own = await openScriptedWork()
   const witnesses = [{ url: 'http://127.0.0.1:1', key: witness }]
-  await own.work({ log: { signer, witnesses } }).seal()
+  await own.work({ log: { signer, witnesses, administratorKey: null } }).seal()
   expect(own.reported).toEqual(['failed seal witness.example/w1'])
   expect(await newestCheckpoint(own.books.db)).not.toBeNull()
 })

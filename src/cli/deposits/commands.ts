@@ -53,5 +53,9 @@ function describeEvidence(program: Command, act: Act): void {
       (url: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), url],
     )
     .option('--public-keys <file>', "the sender's public keys, if it signs with a key pair")
+    .option(
+      '--administrator <key>',
+      'the public key of the first administrator; by default ADMINISTRATOR_KEY',
+    )
     .action(act(async () => (await import('./evidence.ts')).verifyEvidenceCommand))
 }

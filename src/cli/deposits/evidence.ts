@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import { loadServiceProfile } from '../../app/service-profile.ts'
 import { readFrom } from '../../config/environment.ts'
+import { readPeople } from '../../config/environment-settings.ts'
 import { webhookSecretsSetting } from '../../config/settings.ts'
 import { parseSecrets } from '../../config/webhook-settings.ts'
 import { toTxId } from '../../core/asset.ts'
@@ -10,14 +11,17 @@ import type { ServiceName } from '../../core/evidence.ts'
 import { makeBundle, refuseSecrets } from '../../evidence/make-bundle.ts'
 import { type BundleCheck, verifyBundle, verifySignatures } from '../../evidence/verify-bundle.ts'
 import { type Nodes, verifyChains } from '../../evidence/verify-chain.ts'
+import { verifyDecisions } from '../../evidence/verify-decisions.ts'
 import type { Keys } from '../../intake/signature/scheme.ts'
+import { readPersonKey } from '../../people/person-key.ts'
 import { pinnedNetworks } from '../../store/assets.ts'
 import { loadEvidence } from '../../store/books/load-evidence.ts'
 import { findDeposits } from '../../store/books/show-deposits.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { readTextFile, writeOut } from '../files.ts'
-import { choiceOf, noDeposit, onlyOne, wrongUse } from '../options.ts'
+import { badValue, choiceOf, noDeposit, onlyOne, wrongUse } from '../options.ts'
+import { pinnedKey } from '../people/signing.ts'
 import { type News, print, table } from '../print.ts'
 import { version } from '../process.ts'
 
@@ -65,12 +69,16 @@ export function createBundleWriter(
     })
     refuseSecrets(text, settings)
     writeOut(path, text)
-    const { checks } = verifyBundle(text)
+    const { checks: ownChecks, bundle } = verifyBundle(text)
+    const checks = [
+      ...ownChecks,
+      ...(bundle === null ? [] : [verifyDecisions(bundle.parts, pinnedKey(context))]),
+    ]
     return { sha256, checks, failed: checks.filter(({ outcome }) => outcome === 'failed') }
   }
 }
 
-type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string }
+type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string; administrator?: string }
 
 /** Needs no database. */
 export async function verifyEvidenceCommand(
@@ -86,6 +94,7 @@ export async function verifyEvidenceCommand(
     bundle === null
       ? []
       : [
+          verifyDecisions(bundle.parts, administratorOf(context, options)),
           ...verifySignatures(bundle.parts, keysOf(context, options)),
           ...(await verifyChains(bundle.parts, stored, nodes)),
         ]
@@ -94,6 +103,16 @@ export async function verifyEvidenceCommand(
   const text = `${checksText(all)}${verified ? 'verified' : 'NOT VERIFIED'}\n`
   print(context, { file: path, verified, checks: all }, text)
   return verified ? 'good' : 'bad'
+}
+
+function administratorOf({ environment }: Context, { administrator }: VerifyEvidenceOptions): string | null {
+  if (administrator === undefined) return readFrom(environment, readPeople).administratorKey
+  if (readPersonKey(administrator) !== null) return administrator
+  throw badValue(
+    '--administrator',
+    administrator,
+    'use the public key as "bin/depositd people list" prints it',
+  )
 }
 
 function checksText(checks: readonly BundleCheck[]): string {

@@ -53,7 +53,8 @@ function asOf(command: Command): Command {
 function describePeriods(ledger: Command, act: Act): void {
   const close =
     'close a past month, like 2026-01: no more journals are booked into it, and its trial balance is frozen'
-  const force = 'close even if severe mismatches are open; requires --reason and a second person'
+  const force =
+    'close even if severe mismatches are open, or decisions are not valid; requires --reason and a second person'
   signedCommand(ledger, 'close <month>', close)
     .option('--soft', 'still allow adjustments; freeze nothing')
     .addOption(new Option('--force', force).conflicts('soft'))
@@ -145,6 +146,7 @@ function describeExport(ledger: Command, act: Act): void {
     .option('--account <account>', 'only ledger transfers of this account and its subaccounts')
     .option('--owner <id>', 'only journals of deposits of this channel or wallet')
     .option('--valued', 'for hledger and Beancount: with what each line is carried at, and with gains')
+    .option('--unverified', 'also if decisions of people are not valid')
     .action(act(async () => (await import('./export.ts')).exportCommand))
 }
 

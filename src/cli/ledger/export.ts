@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { type ExportProgress, exportLedger, type Manifest } from '../../jobs/books/export-ledger.ts'
+import { refuseForged } from '../../jobs/people/check-decisions.ts'
 import type { ExportFormatName } from '../../ledger/export/formats.ts'
 import { type Context, longQueryMs, withDatabase } from '../context.ts'
+import { pinnedKey } from '../people/signing.ts'
 import { AsWritten, print, printable, reportProgress, table } from '../print.ts'
 import { momentText, monthOption, type SpanOptions, spanOf } from './moments.ts'
 
@@ -12,6 +14,7 @@ type ExportOptions = SpanOptions & {
   account?: string
   owner?: string
   valued?: boolean
+  unverified?: boolean
 }
 
 const progressEveryMs = 2000
@@ -33,7 +36,15 @@ export async function exportCommand(context: Context, options: ExportOptions): P
     isValued: options.valued ?? false,
     onProgress: progressOf(context),
   }
-  const manifest = await withDatabase(context, (db) => exportLedger(db, wish), longQueryMs)
+  const manifest = await withDatabase(
+    context,
+    async (db) => {
+      if (options.unverified !== true)
+        await refuseForged(db, pinnedKey(context), 'with --unverified, they are exported as they are')
+      return exportLedger(db, wish)
+    },
+    longQueryMs,
+  )
   print(context, new AsWritten(manifest), textOf(manifest, options.out))
 }
 

@@ -24,13 +24,14 @@ import { attachedEnvironment, type Context, withDatabase } from '../context.ts'
 import { writeOut } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { notFound, wrongUse } from '../options.ts'
+import { pinnedKey } from '../people/signing.ts'
 import { type News, print, reportProgress } from '../print.ts'
 
 export async function sealCommand(context: Context): Promise<News> {
   const signer = readFrom(attachedEnvironment(context), readLedgerKey)?.signer ?? null
   const report = reportProgress(context)
   const { rows, busy, checkpoint } = await withDatabase(context, (db) =>
-    sealBooks(db, signer, (count) => report(`${count} rows sealed`)),
+    sealBooks(db, signer, { pinned: pinnedKey(context), report: (count) => report(`${count} rows sealed`) }),
   )
   const made = checkpoint === null ? null : { ...checkpoint, root: checkpoint.root.toString('hex') }
   const unsigned = 'not signed: no LEDGER_KEY is set; make one with "bin/depositd ledger key create"'

@@ -31,7 +31,11 @@ export async function verifyLedgerCommand(context: Context, options: VerifyLedge
     context,
     async (db) => {
       const all: LedgerCheckResult[] = []
-      for (const { name, run } of [sealsCheck(trust), decisionsCheck(pinned), ...ledgerChecks])
+      for (const { name, run } of [
+        sealsCheck(trust),
+        decisionsCheck(pinned ?? administratorIn(trust), administratorIn(trust)),
+        ...ledgerChecks,
+      ])
         all.push({ check: name, ...(await run(db, report)) })
       return all
     },
@@ -92,6 +96,12 @@ function publishedIn(path: string | undefined): Map<number, SignedCheckpoint> {
       'give a file written by "bin/depositd ledger checkpoints export"',
     )
   return new Map(read.map((one) => [one.size, one]))
+}
+
+/** Of the newest published checkpoint that names one. */
+function administratorIn({ published }: LogTrust): string | null {
+  const named = [...published.values()].filter(({ administrator }) => administrator != null)
+  return named.toSorted((one, other) => other.size - one.size)[0]?.administrator ?? null
 }
 
 type CreateKeyOptions = { out: string; witness?: true }

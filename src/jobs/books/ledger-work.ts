@@ -41,7 +41,7 @@ export type LedgerWorkDeps = AuditDeps &
     /** `urls` are addresses of price files. */
     prices: { urls: readonly string[]; conversionRates: boolean }
     /** Without a signer, checkpoints are not signed. */
-    log: { signer: NoteSigner | null; witnesses: readonly Witness[] }
+    log: { signer: NoteSigner | null; witnesses: readonly Witness[]; administratorKey: string | null }
     /** May fail: the next audit reads the wallet. */
     wake: (job: 'wallet', wallet: string) => Promise<void>
     observe: {
@@ -83,7 +83,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
     wallet: (id) => readWallets(deps, serviceOf(id), id),
     seal: () =>
       each([
-        () => sealBooks(db, log.signer),
+        () => sealBooks(db, log.signer, { pinned: log.administratorKey }),
         async () => observe.mismatches(await auditSeals()),
         ...log.witnesses.map((witness) => () => askWitness(deps, witness)),
       ]),

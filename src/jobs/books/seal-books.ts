@@ -18,6 +18,7 @@ import {
   type StoredCheckpoint,
 } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
+import { readRegister } from '../people/decide.ts'
 
 export type SealingResult = {
   /** Rows that were sealed. */
@@ -31,11 +32,17 @@ export type SealingResult = {
 /** The origin of a log without a key. */
 const unsignedOrigin = 'depositd/unsigned'
 
+type SealingOptions = {
+  /** The public key of the first administrator; null to trust the first decision. */
+  pinned?: string | null
+  report?: (rows: number) => void
+}
+
 /** Adds all new rows to the log and makes a checkpoint. Of two concurrent runs, one stops. */
 export async function sealBooks(
   db: Database<Tables>,
   signer: NoteSigner | null,
-  report: (rows: number) => void = () => undefined,
+  { pinned = null, report = () => undefined }: SealingOptions = {},
 ): Promise<SealingResult> {
   const sealed: Omit<SealingResult, 'checkpoint'> = { rows: 0, busy: [] }
   for (const table of sealedTableNames) {
@@ -45,7 +52,7 @@ export async function sealBooks(
     else if (last !== null && (after === null || last > after))
       for await (const rows of appendTable(db, { table, after, last })) report((sealed.rows += rows))
   }
-  await makeCheckpoint(db, signer)
+  await makeCheckpoint(db, signer, pinned)
   return { ...sealed, checkpoint: await newestCheckpoint(db) }
 }
 
@@ -133,7 +140,11 @@ async function addNodes(
   }
 }
 
-async function makeCheckpoint(db: Database<Tables>, signer: NoteSigner | null): Promise<void> {
+async function makeCheckpoint(
+  db: Database<Tables>,
+  signer: NoteSigner | null,
+  pinned: string | null,
+): Promise<void> {
   const newest = await newestSeal(db)
   if (newest === null) return
   const size = newest.firstLeaf + newest.leaves
@@ -142,5 +153,7 @@ async function makeCheckpoint(db: Database<Tables>, signer: NoteSigner | null): 
   if (before?.size === size && (signer === null || before.signedBy === signedBy)) return
   const root = await rootOfRange(hashReader(db), { from: 0, to: size })
   const origin = signer?.name ?? unsignedOrigin
-  await insertCheckpoint(db, { size, signedBy, root, note: writeCheckpoint({ origin, size, root }, signer) })
+  const { firstKey: administrator } = await readRegister(db, pinned)
+  const note = writeCheckpoint({ origin, size, root, administrator }, signer)
+  await insertCheckpoint(db, { size, signedBy, root, note })
 }

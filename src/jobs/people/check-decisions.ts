@@ -1,52 +1,77 @@
-import type { Transaction } from 'kysely'
-import type { DecisionContent } from '../../people/decision.ts'
-import { type CheckedDecision, foldDecisions, isSame } from '../../people/register.ts'
+import type { Kysely, Transaction } from 'kysely'
+import { Fault } from '../../core/errors.ts'
+import { problemsOfDecided } from '../../people/decided-row.ts'
+import { foldDecisions } from '../../people/register.ts'
 import type { DecisionKind } from '../../people/roles.ts'
-import {
-  type DecidedRow,
-  decidedRows,
-  mayReadEvidence,
-  readDecisions,
-  undecidedWriteOffs,
-} from '../../store/decisions.ts'
+import { decidedRows, mayReadEvidence, readDecisions, undecidedWriteOffs } from '../../store/decisions.ts'
 import type { Tables } from '../../store/tables.ts'
-import type { LedgerCheck } from '../books/ledger-checks.ts'
+import type { LedgerCheck, LedgerOutcome } from '../books/ledger-checks.ts'
+import { readRegister } from './decide.ts'
 
 /**
  * Every signature is valid, and every row that names a decision is what its people signed.
  * @param pinned the public key of the first administrator; null to trust the first decision
+ * @param published that key in a published checkpoint
  */
-export function decisionsCheck(pinned: string | null): LedgerCheck {
+export function decisionsCheck(pinned: string | null, published: string | null = null): LedgerCheck {
   return {
     name: 'decisions',
-    run: (db) =>
-      db
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .execute(async (tx) => {
-          const stored = await readDecisions(tx, 'all')
-          const { decisions, faults } = foldDecisions(stored, pinned)
-          const findings = faults.map(({ decision, problem }) => `decision ${decision}: ${problem}`)
-          let unsigned = 0
-          const named = new Set<bigint>()
-          for await (const rows of decidedRows(tx)) {
-            for (const row of rows) {
-              if (row.decision === null) unsigned += 1
-              else findings.push(...findingsOf(row, decisions.get(row.decision)))
-              if (row.decision !== null) named.add(row.decision)
-            }
-          }
-          const readsEvidence = await mayReadEvidence(tx)
-          if (readsEvidence) findings.push(...(await writeOffFindings(tx)))
-          const isShown = shownKinds(readsEvidence)
-          const missing = [...decisions].filter(
-            ([id, { content, state }]) =>
-              state === 'done' && content !== null && isShown(content.kind) && !named.has(id),
-          )
-          findings.push(...missing.map(([id]) => `decision ${id} is done, but what it decides is missing`))
-          return { findings, counted: { decisions: stored.length, unsigned } }
-        }),
+    async run(db) {
+      const { findings, counted } = await checkDecisions(db, pinned)
+      const { firstKey } = await readRegister(db, pinned)
+      const isOther = published !== null && firstKey !== published
+      const other = `the register of people begins with ${firstKey ?? 'no key'}, and the published checkpoint names ${published}`
+      return { findings: [...(isOther ? [other] : []), ...findings], counted }
+    },
   }
+}
+
+function checkDecisions(db: Kysely<Tables>, pinned: string | null): Promise<LedgerOutcome> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      const stored = await readDecisions(tx, 'all')
+      const { decisions, faults } = foldDecisions(stored, pinned)
+      const findings = faults.map(({ decision, problem }) => `decision ${decision}: ${problem}`)
+      let unsigned = 0
+      const named = new Set<bigint>()
+      for await (const rows of decidedRows(tx)) {
+        for (const row of rows) {
+          if (row.decision === null) unsigned += 1
+          else findings.push(...problemsOfDecided(row, decisions.get(row.decision)))
+          if (row.decision !== null) named.add(row.decision)
+        }
+      }
+      const readsEvidence = await mayReadEvidence(tx)
+      if (readsEvidence) findings.push(...(await writeOffFindings(tx)))
+      const isShown = shownKinds(readsEvidence)
+      const missing = [...decisions].filter(
+        ([id, { content, state }]) =>
+          state === 'done' && content !== null && isShown(content.kind) && !named.has(id),
+      )
+      findings.push(...missing.map(([id]) => `decision ${id} is done, but what it decides is missing`))
+      return { findings, counted: { decisions: stored.length, unsigned } }
+    })
+}
+
+/**
+ * Before the books are closed or leave the database.
+ * @param otherwise how to go on regardless
+ * @throws Fault `usage_bad` if a row names a decision that people did not sign
+ */
+export async function refuseForged(
+  db: Kysely<Tables>,
+  pinned: string | null,
+  otherwise: string,
+): Promise<void> {
+  const { findings } = await checkDecisions(db, pinned)
+  const [first, ...more] = findings
+  if (first === undefined) return
+  throw new Fault('usage_bad', {
+    problem: `${first}${more.length === 0 ? '' : `, and ${more.length} more`}`,
+    fix: `see "bin/depositd ledger verify"; ${otherwise}`,
+  })
 }
 
 /** depositd books write-offs anew if the evidence changes. */
@@ -59,34 +84,4 @@ async function writeOffFindings(tx: Transaction<Tables>): Promise<string[]> {
 function shownKinds(readsEvidence: boolean): (kind: DecisionKind) => boolean {
   const hidden = readsEvidence ? ['person'] : ['person', 'write_off', 'match']
   return (kind) => !hidden.includes(kind)
-}
-
-function findingsOf(row: DecidedRow, decision: CheckedDecision | undefined): string[] {
-  const what = `${row.what} names decision ${row.decision}`
-  if (decision?.content == null) return [`${what}, which does not exist or is no decision`]
-  if (decision.state !== 'done') return [`${what}, which is ${decision.state}`]
-  const [by = '', approvedBy = ''] = decision.signers
-  if (!isSame(by, row.by) || !isSame(approvedBy, row.approvedBy ?? ''))
-    return [`${what} and is by ${namesOf(row.by, row.approvedBy)}, but ${namesOf(by, approvedBy)} signed it`]
-  return isDecided(row, decision.content) ? [] : [`${what}, in which other things were signed`]
-}
-
-function namesOf(by: string, approvedBy: string | null): string {
-  return [by, approvedBy].filter((name) => name !== null && name !== '').join(' and ')
-}
-
-/** `books` of a row has the form of the signed text. */
-function isDecided({ reason, books }: DecidedRow, { change, grounds }: DecisionContent): boolean {
-  const signed = change !== null && typeof change === 'object' && 'reason' in change ? change.reason : null
-  const one = canonical(books)
-  return signed === reason && grounds.books.some((book) => canonical(book) === one)
-}
-
-/** Regardless of the order of names: Postgres has its own. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, one: unknown) =>
-    typeof one === 'object' && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : one,
-  )
 }

@@ -17,6 +17,7 @@ import {
 } from '../books/book-by-hand.ts'
 import { preparePeriodChange } from '../books/close-period.ts'
 import { bookReversal, checkReversal } from '../books/reverse-by-hand.ts'
+import { refuseForged } from './check-decisions.ts'
 import {
   type DecidedBy,
   type DecisionProcedure,
@@ -65,7 +66,11 @@ export function createProcedures({ pinned, now, books, money }: ProcedureSetting
       }
     },
     reversal,
-    close: changeOfPeriod,
+    close: async (db, change, at) => {
+      if (!(change as PeriodDecision).forced)
+        await refuseForged(db, pinned, 'with --force, two people close the month regardless')
+      return changeOfPeriod(db, change, at)
+    },
     reopen: changeOfPeriod,
     write_off: writeOffProcedure(money),
     match: matchProcedure(money),

@@ -1,7 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { decodeObservation, type Observation, type ServiceName } from '../../core/evidence.ts'
+import { decodeObservation, isByPolicy, type Observation, type ServiceName } from '../../core/evidence.ts'
 import type { Approval } from '../../core/matching/divide.ts'
+import type { StoredDecision } from '../../people/register.ts'
 import { asTable } from '../database.ts'
+import { readDecisions } from '../decisions.ts'
 import type { Tables } from '../tables.ts'
 import { type LoadedGroup, loadGroups } from './evidence.ts'
 
@@ -44,6 +46,8 @@ export type GroupEvidence = {
   recordedAt: ReadonlyMap<string, Date>
   /** The entries of the address book as they were, oldest first: when added, and after each decision about their end. */
   approvals: readonly { approval: Approval; knownAt: Date }[]
+  /** Those that people made about it, and those about the people; none if no person decided. */
+  decisions: readonly StoredDecision[]
 }
 
 /** In one consistent snapshot; null if the group does not exist. */
@@ -62,8 +66,19 @@ export function loadEvidence(db: Kysely<Tables>, groupId: bigint): Promise<Group
         mismatches: await mismatchesOf(tx, groupId),
         recordedAt: await journalTimes(tx, group),
         approvals: await datedApprovals(tx, group),
+        decisions: await decisionsOf(tx, rows),
       }
     })
+}
+
+async function decisionsOf(
+  tx: Transaction<Tables>,
+  rows: readonly EvidenceRow[],
+): Promise<readonly StoredDecision[]> {
+  const decided = rows.flatMap(({ observation, sourceKey }) =>
+    observation.kind === 'decision' && !isByPolicy(observation) ? [sourceKey] : [],
+  )
+  return decided.length === 0 ? [] : readDecisions(tx, { aboutPeopleOr: decided })
 }
 
 type EvidenceTextRow = Omit<EvidenceRow, 'observation' | 'copies'> & { text: string } & {

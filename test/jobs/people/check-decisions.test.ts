@@ -1,10 +1,14 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addJournal } from '../../../src/jobs/books/book-by-hand.ts'
 import { decisionsCheck } from '../../../src/jobs/people/check-decisions.ts'
 import { approveDecision, requestDecision } from '../../../src/jobs/people/decide.ts'
 import { type Books, openBooksIn } from '../../support/books.ts'
+import { runCommand } from '../../support/command.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
-import { manualJournals, people, written } from '../../support/manual-journals.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { manualJournals, people, problemOf, written } from '../../support/manual-journals.ts'
 import { addPeople, decisionDeps, journalRequest, signers } from '../../support/people.ts'
 import { copyOf } from '../../support/postgres.ts'
 import { tamper } from '../../support/tamper.ts'
@@ -97,6 +101,47 @@ test.each<[string, string[], RegExp]>([
 ])('%s is found', async (_what, statements, finding) => {
   const { findings } = await checked(...statements)
   expect(findings.join('\n')).toMatch(finding)
+})
+
+test('a published checkpoint pins the key with which the register begins', async () => {
+  await using books = openBooksIn(await copyOf(made.url))
+  const environment = { DATABASE_URL: books.url }
+  await runCommand('ledger seal', environment)
+  const { out } = await runCommand('ledger checkpoints export', environment)
+  expect(out).toContain(`\nadministrator ${signers.erin.key}\n`)
+  const file = join(await temporaryFolder(), 'checkpoints')
+  writeFileSync(file, out)
+  const verify = `ledger verify --against ${file} --json`
+  const found = async () => {
+    const { checks } = JSON.parse((await runCommand(verify, environment)).out) as {
+      checks: { check: string; findings: string[] }[]
+    }
+    return checks.find(({ check }) => check === 'decisions')?.findings
+  }
+  expect(await found()).toEqual([])
+  writeFileSync(file, out.replaceAll(signers.erin.key, signers.max.key))
+  expect((await found())?.[0]).toBe(
+    `the register of people begins with no key, and the published checkpoint names ${signers.max.key}`,
+  )
+})
+
+test('books with a decision that is not valid are neither closed nor exported, unless people say so', async () => {
+  await using books = openBooksIn(await copyOf(made.url))
+  await tamper(books, `update manual_journal set approved_by = 'kim' where decision_id = 3`)
+  const deps = decisionDeps(books.owner)
+  const close = { period: '2026-02', action: 'closed', forced: false, reason: null }
+  const problem = await problemOf(requestDecision(deps, { kind: 'close', change: close }, signers.erin))
+  expect(problem).toMatch(/^journal \d+ names decision 3 and is by erin and kim/)
+  const forced = { kind: 'close', change: { ...close, forced: true, reason: 'known' } } as const
+  expect(await requestDecision(deps, forced, signers.erin)).toMatchObject({ content: { people: 2 } })
+  const environment = { DATABASE_URL: books.url, ADMINISTRATOR_KEY: signers.erin.key }
+  const folder = join(await temporaryFolder(), 'books')
+  const exported = `ledger export --format csv --out ${folder}`
+  expect(await runCommand(exported, environment)).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('is by erin and kim'),
+  })
+  expect(await runCommand(`${exported} --unverified`, environment)).toMatchObject({ status: 0 })
 })
 
 test('a register that a superuser begins anew with a key of their own is found by the pinned key', async () => {

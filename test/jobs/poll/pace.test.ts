@@ -33,7 +33,7 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
     clients: ofDefault(client),
     owners: ofDefault(unlistedOwners),
     wallets: new Map(),
-    log: { signer: null, witnesses: [] },
+    log: { signer: null, witnesses: [], administratorKey: null },
     creditAsset: credit,
     networks: [],
     proven: [],

@@ -55,6 +55,17 @@ test('a checkpoint is read again, and written as c2sp.org/tlog-checkpoint says',
     expect(readCheckpoints(bad)?.length ?? 0, bad).not.toBe(2)
 })
 
+test('the key of the first administrator stands in an extension line, which is signed', () => {
+  const named = writeCheckpoint({ ...head, administrator: 'erin+01020304+AT' }, signer)
+  expect(named.split('\n')[3]).toBe('administrator erin+01020304+AT')
+  const read = readCheckpoint(named) ?? fail()
+  expect([read.administrator, isSignedBy(read, publicKey(signer))]).toEqual(['erin+01020304+AT', true])
+  const other = readCheckpoint(named.replace('erin', 'eve')) ?? fail()
+  expect(isSignedBy(other, publicKey(signer))).toBe(false)
+  const all = readCheckpoints(note + named + note)
+  expect(all?.map(({ administrator }) => administrator)).toEqual([null, 'erin+01020304+AT', null])
+})
+
 test('openssl accepts the signature', () => {
   const der = publicKey(signer).publicKey.export({ format: 'pem', type: 'spki' })
   writeFileSync(join(folder, 'key.pem'), der)
