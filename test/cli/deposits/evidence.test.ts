@@ -30,6 +30,7 @@ test('a bundle verifies without the database, and says what was not done', async
     verdict: 'passed',
     mismatches: 'passed',
     journals: 'passed',
+    decisions: 'not done',
     signatures: 'not done',
     'chain arbitrum': 'not done',
     'chain base': 'not done',
