@@ -9,6 +9,7 @@ table public.address_book (
   added_by text not null,
   address text not null,
   approved_by text,
+  decision_id bigint,
   id bigint not null generated as identity,
   network text not null,
   owner_id text,
@@ -20,6 +21,7 @@ table public.address_end (
   address_id bigint not null,
   approved_by text,
   at timestamp with time zone not null default clock_timestamp(),
+  decision_id bigint,
   ended_by text not null,
   id bigint not null generated as identity,
   reason text not null,
@@ -401,6 +403,7 @@ table public.owner (
   added_by text not null,
   approved_by text,
   created_at timestamp with time zone not null default now(),
+  decision_id bigint,
   forward_asset text,
   forward_network text,
   forward_recipient text,
@@ -572,12 +575,14 @@ constraint account_label_pkey on account_label: PRIMARY KEY (place);
 constraint address_book_added_by_check on address_book: CHECK ((added_by <> ''::text));
 constraint address_book_check on address_book: CHECK (((approved_by <> ''::text) AND (lower(approved_by) <> lower(added_by))));
 constraint address_book_check1 on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
+constraint address_book_decision_id_fkey on address_book: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint address_book_id_key on address_book: UNIQUE (id);
 constraint address_book_owner_kind_owner_id_fkey on address_book: FOREIGN KEY (owner_kind, owner_id) REFERENCES owner(kind, id);
 constraint address_book_pkey on address_book: PRIMARY KEY (network, address, role);
 constraint address_book_role_check on address_book: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint address_end_address_id_fkey on address_end: FOREIGN KEY (address_id) REFERENCES address_book(id);
 constraint address_end_check on address_end: CHECK (((approved_by <> ''::text) AND (lower(approved_by) <> lower(ended_by))));
+constraint address_end_decision_id_fkey on address_end: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint address_end_ended_by_check on address_end: CHECK ((ended_by <> ''::text));
 constraint address_end_pkey on address_end: PRIMARY KEY (id);
 constraint address_end_reason_check on address_end: CHECK ((reason <> ''::text));
@@ -779,6 +784,7 @@ constraint opening_lot_pkey on opening_lot: PRIMARY KEY (id);
 constraint opening_lot_units_check on opening_lot: CHECK ((units > (0)::numeric));
 constraint owner_added_by_check on owner: CHECK ((added_by <> ''::text));
 constraint owner_check on owner: CHECK (((approved_by <> ''::text) AND (lower(approved_by) <> lower(added_by))));
+constraint owner_decision_id_fkey on owner: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint owner_forward_network on owner: CHECK (((kind = 'channel'::text) = (forward_network IS NOT NULL)));
 constraint owner_forward_recipient on owner: CHECK (((kind = 'channel'::text) = (forward_recipient IS NOT NULL)));
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
@@ -1046,13 +1052,16 @@ view accounting.address_book as
     e.at AS ended_at,
     e.ended_by,
     e.approved_by AS end_approved_by,
-    e.reason AS end_reason
+    e.reason AS end_reason,
+    b.decision_id,
+    e.decision_id AS end_decision_id
    FROM (address_book b
      LEFT JOIN LATERAL ( SELECT address_end.valid_until,
             address_end.at,
             address_end.ended_by,
             address_end.approved_by,
-            address_end.reason
+            address_end.reason,
+            address_end.decision_id
            FROM address_end
           WHERE (address_end.address_id = b.id)
           ORDER BY address_end.id DESC
@@ -3159,6 +3168,20 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.refuse_undecided()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage')
+    or (new.decision_id is not null and pg_has_role(current_user, 'depositd_decider', 'member')) then
+    return new;
+  end if;
+  raise exception '%: an entry of a person needs a signed decision', tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.refuse_unsigned()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3185,7 +3208,9 @@ CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_j
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER ledger_journal_write_off AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = 'write_off'::text)) EXECUTE FUNCTION check_write_off();
 CREATE TRIGGER address_book_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_book FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER address_book_decided BEFORE INSERT ON public.address_book FOR EACH ROW WHEN ((new.added_by <> 'depositd'::text)) EXECUTE FUNCTION refuse_undecided();
 CREATE TRIGGER address_end_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_end FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER address_end_decided BEFORE INSERT ON public.address_end FOR EACH ROW EXECUTE FUNCTION refuse_undecided();
 CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -3221,6 +3246,7 @@ CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON
 CREATE TRIGGER opening_lot_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.opening_lot FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER opening_lot_with_journal AFTER INSERT ON public.opening_lot REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_opening_lots();
 CREATE TRIGGER owner_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.owner FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER owner_decided BEFORE INSERT ON public.owner FOR EACH ROW WHEN ((new.added_by <> 'depositd'::text)) EXECUTE FUNCTION refuse_undecided();
 CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.price FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER rule_set_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.rule_set FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3667,6 +3693,7 @@ comment on column debit of view accounting.period_balances is 'Total debits, in 
 comment on column debit of view accounting.valuation is 'Account that is debited.';
 comment on column debit_base of view accounting.period_balances is 'Total debits, in base units.';
 comment on column decided_at of view accounting.decisions is 'When it was done, or ended otherwise; empty while it waits.';
+comment on column decision_id of view accounting.address_book is 'Signed decision that added it; empty if a program did, or if it was not signed.';
 comment on column decision_id of view accounting.manual_journals is 'The signed decision; empty if it was booked without signatures.';
 comment on column decision_id of view accounting.period_history is 'The signed decision; empty if it was done without signatures.';
 comment on column delivered of view accounting.conversion is 'The amount after conversion, in units of the asset: delivered, fee and tolerated difference.';
@@ -3706,6 +3733,7 @@ comment on column differs_since of view accounting.wallet_balances is 'Since whe
 comment on column disposed_at of view accounting.disposals is 'When they were given away.';
 comment on column duplicates of view accounting.scorecard is 'How often one of them was repeated.';
 comment on column end_approved_by of view accounting.address_book is 'Second person, who approved that; empty if the settings required none.';
+comment on column end_decision_id of view accounting.address_book is 'Signed decision about its end; empty if that was not signed.';
 comment on column end_reason of view accounting.address_book is 'Reason of the last decision about its end.';
 comment on column ended_at of view accounting.address_book is 'When the last decision about its end was stored; empty if there is none.';
 comment on column ended_by of view accounting.address_book is 'Person who ended it, or withdrew its end.';
@@ -3753,7 +3781,7 @@ comment on column journal_id of view accounting.valued_entries is 'Journal that 
 comment on column journal_id of view accounting.withdrawals is 'The journal that books it; empty until it is proved.';
 comment on column journals of view accounting.periods is 'The number of journals in its books.';
 comment on column kind of view accounting.conversion is 'settlement or reversal.';
-comment on column kind of view accounting.decisions is 'What is decided: person, journal, reversal, close, reopen, write_off or match.';
+comment on column kind of view accounting.decisions is 'What is decided: person, journal, reversal, close, reopen, write_off, match, opening, restore or addresses.';
 comment on column kind of view accounting.entries is 'Kind of the journal.';
 comment on column kind of view accounting.journal is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual, opening or reversal.';
 comment on column kind of view accounting.late_items is 'Kind of the journal.';

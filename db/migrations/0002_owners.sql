@@ -102,113 +102,6 @@ $$;
 comment on function accounting.price_at is
   'The price that applies to an asset at a moment: the newest one that is not too old; of two for one time, the one imported last. No row without such a price.';
 
--- Channels and StableWallets, and where the service was told to forward their deposits.
-create table owner (
-  kind text not null check (kind in ('channel', 'stable_wallet')),
-  id text not null check (id <> ''),
-  forward_network text,
-  forward_asset text,
-  forward_recipient text,
-  created_at timestamptz not null default now(),
-  number bigint not null generated always as identity unique,
-  added_at timestamptz not null default clock_timestamp(),
-  added_by text not null check (added_by <> ''),
-  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(added_by)),
-  primary key (kind, id),
-  constraint owner_forward_recipient check ((kind = 'channel') = (forward_recipient is not null)),
-  constraint owner_forward_network check ((kind = 'channel') = (forward_network is not null))
-);
-
-create trigger owner_append_only before update or delete or truncate on owner
-  for each statement execute function refuse_change();
-
--- A recipient is watched from the creation of the oldest channel that forwards to it.
-create index owner_forward on owner (forward_network, forward_recipient) where forward_recipient is not null;
-
--- Every watched address. A recipient may serve several owners, so it names none.
-create table address_book (
-  id bigint not null generated always as identity unique,
-  network text not null,
-  address text not null,
-  role text not null check (role in ('deposit', 'recipient')),
-  owner_kind text,
-  owner_id text,
-  added_at timestamptz not null default now(),
-  -- A person, or "depositd" if a program of this project made the entry.
-  added_by text not null check (added_by <> ''),
-  -- The second person; null if the settings required none.
-  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(added_by)),
-  -- A payment in an earlier block is not valid; null if there is no such limit.
-  valid_from timestamptz,
-  primary key (network, address, role),
-  foreign key (owner_kind, owner_id) references owner (kind, id),
-  check ((role = 'deposit') = (owner_id is not null))
-);
-
-create trigger address_book_append_only before update or delete or truncate on address_book
-  for each statement execute function refuse_change();
-
--- A claim names an owner; each claim is compared with the addresses of that owner.
-create index address_book_owner on address_book (owner_kind, owner_id) where owner_id is not null;
-
--- Ends of validity. The last one of an address applies: it corrects those before it.
-create table address_end (
-  id bigint generated always as identity primary key,
-  address_id bigint not null references address_book (id),
-  -- A payment in a block of this time or a later one is not valid; null if the end is withdrawn.
-  valid_until timestamptz,
-  reason text not null check (reason <> ''),
-  ended_by text not null check (ended_by <> ''),
-  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(ended_by)),
-  at timestamptz not null default clock_timestamp()
-);
-
-create index address_end_address on address_end (address_id, id desc);
-
-create trigger address_end_append_only before update or delete or truncate on address_end
-  for each statement execute function refuse_change();
-
-create view accounting.address_book as
-  select b.network, b.address, b.role, b.owner_kind, b.owner_id, b.added_at, b.added_by, b.approved_by, b.valid_from,
-    e.valid_until, e.at as ended_at, e.ended_by, e.approved_by as end_approved_by, e.reason as end_reason
-  from address_book b left join lateral (
-    select valid_until, at, ended_by, approved_by, reason from address_end
-    where address_id = b.id order by id desc limit 1
-  ) e on true;
-
-comment on view accounting.address_book is 'One row per address and role: who added and approved it, and for payments of which time it is valid.';
-comment on column accounting.address_book.network is 'Network of the address.';
-comment on column accounting.address_book.address is 'Deposit address, or recipient of forwards.';
-comment on column accounting.address_book.role is 'deposit or recipient.';
-comment on column accounting.address_book.owner_kind is 'channel or stable_wallet; empty for a recipient, which may serve several owners.';
-comment on column accounting.address_book.owner_id is 'Channel or StableWallet of the address; empty for a recipient.';
-comment on column accounting.address_book.added_at is 'When the entry was stored.';
-comment on column accounting.address_book.added_by is 'Person who added it, or depositd if a program of depositd did.';
-comment on column accounting.address_book.approved_by is 'Second person, who approved it; empty if the settings required none.';
-comment on column accounting.address_book.valid_from is 'A payment in an earlier block is not valid; empty if there is no such limit.';
-comment on column accounting.address_book.valid_until is 'A payment in a block of this time or a later one is not valid; empty if the entry has not ended.';
-comment on column accounting.address_book.ended_at is 'When the last decision about its end was stored; empty if there is none.';
-comment on column accounting.address_book.ended_by is 'Person who ended it, or withdrew its end.';
-comment on column accounting.address_book.end_approved_by is 'Second person, who approved that; empty if the settings required none.';
-comment on column accounting.address_book.end_reason is 'Reason of the last decision about its end.';
-
--- The canary is a webhook that depositd sends to its own public address; it is no evidence. The scheduler that advances
--- started_at sends it, so that several schedulers send one. since says when the canary was last turned on.
-create table canary (
-  is_only boolean primary key default true check (is_only),
-  is_on boolean not null default true,
-  since timestamptz not null default now(),
-  started_at timestamptz,
-  succeeded_at timestamptz
-);
-
--- A canary is recognized by a token, of which only the hash is stored. Old rows are deleted.
-create table canary_webhook (
-  token_sha256 bytea primary key check (length(token_sha256) = 32),
-  sent_at timestamptz not null default now(),
-  received_at timestamptz
-);
-
 -- What people decide. The text is what they sign: what is to be done, on which grounds, and what it books. People and their
 -- keys have no table: they are read from the decisions about them, as far as the signatures are valid.
 create table decision (
@@ -251,6 +144,139 @@ begin
     using errcode = 'insufficient_privilege';
 end
 $$;
+
+-- For tables to which a login adds rows that people decided, if it may write decisions.
+create function refuse_undecided() returns trigger language plpgsql as $$
+begin
+  if pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage')
+    or (new.decision_id is not null and pg_has_role(current_user, 'depositd_decider', 'member')) then
+    return new;
+  end if;
+  raise exception '%: an entry of a person needs a signed decision', tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$$;
+
+-- Channels and StableWallets, and where the service was told to forward their deposits.
+create table owner (
+  kind text not null check (kind in ('channel', 'stable_wallet')),
+  id text not null check (id <> ''),
+  forward_network text,
+  forward_asset text,
+  forward_recipient text,
+  created_at timestamptz not null default now(),
+  number bigint not null generated always as identity unique,
+  added_at timestamptz not null default clock_timestamp(),
+  added_by text not null check (added_by <> ''),
+  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(added_by)),
+  decision_id bigint references decision,
+  primary key (kind, id),
+  constraint owner_forward_recipient check ((kind = 'channel') = (forward_recipient is not null)),
+  constraint owner_forward_network check ((kind = 'channel') = (forward_network is not null))
+);
+
+create trigger owner_append_only before update or delete or truncate on owner
+  for each statement execute function refuse_change();
+
+-- A recipient is watched from the creation of the oldest channel that forwards to it.
+create index owner_forward on owner (forward_network, forward_recipient) where forward_recipient is not null;
+
+-- Every watched address. A recipient may serve several owners, so it names none.
+create table address_book (
+  id bigint not null generated always as identity unique,
+  network text not null,
+  address text not null,
+  role text not null check (role in ('deposit', 'recipient')),
+  owner_kind text,
+  owner_id text,
+  added_at timestamptz not null default now(),
+  -- A person, or "depositd" if a program of this project made the entry.
+  added_by text not null check (added_by <> ''),
+  -- The second person; null if the settings required none.
+  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(added_by)),
+  -- A payment in an earlier block is not valid; null if there is no such limit.
+  valid_from timestamptz,
+  decision_id bigint references decision,
+  primary key (network, address, role),
+  foreign key (owner_kind, owner_id) references owner (kind, id),
+  check ((role = 'deposit') = (owner_id is not null))
+);
+
+create trigger address_book_append_only before update or delete or truncate on address_book
+  for each statement execute function refuse_change();
+
+-- A claim names an owner; each claim is compared with the addresses of that owner.
+create index address_book_owner on address_book (owner_kind, owner_id) where owner_id is not null;
+
+-- Ends of validity. The last one of an address applies: it corrects those before it.
+create table address_end (
+  id bigint generated always as identity primary key,
+  address_id bigint not null references address_book (id),
+  -- A payment in a block of this time or a later one is not valid; null if the end is withdrawn.
+  valid_until timestamptz,
+  reason text not null check (reason <> ''),
+  ended_by text not null check (ended_by <> ''),
+  approved_by text check (approved_by <> '' and lower(approved_by) <> lower(ended_by)),
+  decision_id bigint references decision,
+  at timestamptz not null default clock_timestamp()
+);
+
+create index address_end_address on address_end (address_id, id desc);
+
+create trigger address_end_append_only before update or delete or truncate on address_end
+  for each statement execute function refuse_change();
+
+-- The daemon's login makes entries as a program only.
+create trigger owner_decided before insert on owner
+  for each row when (new.added_by <> 'depositd') execute function refuse_undecided();
+create trigger address_book_decided before insert on address_book
+  for each row when (new.added_by <> 'depositd') execute function refuse_undecided();
+create trigger address_end_decided before insert on address_end
+  for each row execute function refuse_undecided();
+
+create view accounting.address_book as
+  select b.network, b.address, b.role, b.owner_kind, b.owner_id, b.added_at, b.added_by, b.approved_by, b.valid_from,
+    e.valid_until, e.at as ended_at, e.ended_by, e.approved_by as end_approved_by, e.reason as end_reason, b.decision_id,
+    e.decision_id as end_decision_id
+  from address_book b left join lateral (
+    select valid_until, at, ended_by, approved_by, reason, decision_id from address_end
+    where address_id = b.id order by id desc limit 1
+  ) e on true;
+
+comment on view accounting.address_book is 'One row per address and role: who added and approved it, and for payments of which time it is valid.';
+comment on column accounting.address_book.network is 'Network of the address.';
+comment on column accounting.address_book.address is 'Deposit address, or recipient of forwards.';
+comment on column accounting.address_book.role is 'deposit or recipient.';
+comment on column accounting.address_book.owner_kind is 'channel or stable_wallet; empty for a recipient, which may serve several owners.';
+comment on column accounting.address_book.owner_id is 'Channel or StableWallet of the address; empty for a recipient.';
+comment on column accounting.address_book.added_at is 'When the entry was stored.';
+comment on column accounting.address_book.added_by is 'Person who added it, or depositd if a program of depositd did.';
+comment on column accounting.address_book.approved_by is 'Second person, who approved it; empty if the settings required none.';
+comment on column accounting.address_book.valid_from is 'A payment in an earlier block is not valid; empty if there is no such limit.';
+comment on column accounting.address_book.valid_until is 'A payment in a block of this time or a later one is not valid; empty if the entry has not ended.';
+comment on column accounting.address_book.ended_at is 'When the last decision about its end was stored; empty if there is none.';
+comment on column accounting.address_book.ended_by is 'Person who ended it, or withdrew its end.';
+comment on column accounting.address_book.end_approved_by is 'Second person, who approved that; empty if the settings required none.';
+comment on column accounting.address_book.end_reason is 'Reason of the last decision about its end.';
+comment on column accounting.address_book.decision_id is 'Signed decision that added it; empty if a program did, or if it was not signed.';
+comment on column accounting.address_book.end_decision_id is 'Signed decision about its end; empty if that was not signed.';
+
+-- The canary is a webhook that depositd sends to its own public address; it is no evidence. The scheduler that advances
+-- started_at sends it, so that several schedulers send one. since says when the canary was last turned on.
+create table canary (
+  is_only boolean primary key default true check (is_only),
+  is_on boolean not null default true,
+  since timestamptz not null default now(),
+  started_at timestamptz,
+  succeeded_at timestamptz
+);
+
+-- A canary is recognized by a token, of which only the hash is stored. Old rows are deleted.
+create table canary_webhook (
+  token_sha256 bytea primary key check (length(token_sha256) = 32),
+  sent_at timestamptz not null default now(),
+  received_at timestamptz
+);
 
 -- Among evidence, a decision of a person is stored with its signed decision, and one of the policy only matches.
 create function check_decided() returns trigger language plpgsql as $$
@@ -338,7 +364,7 @@ create view accounting.decisions as
 
 comment on view accounting.decisions is 'One row per decision that people signed or were to sign. "ledger verify" checks the signatures.';
 comment on column accounting.decisions.id is 'Number of the decision.';
-comment on column accounting.decisions.kind is 'What is decided: person, journal, reversal, close, reopen, write_off or match.';
+comment on column accounting.decisions.kind is 'What is decided: person, journal, reversal, close, reopen, write_off, match, opening, restore or addresses.';
 comment on column accounting.decisions.state is 'waiting for a second person, done, rejected, or outdated: what it rests on has changed since.';
 comment on column accounting.decisions.people is 'How many people must sign it.';
 comment on column accounting.decisions.requested_by is 'The person who requested it.';

@@ -29,7 +29,7 @@ grant usage on schema accounting to depositd_accountant, depositd_daemon;
 grant select on kysely_migration, kysely_migration_lock to depositd_daemon;
 grant select, insert on inbox, webhook_conflict, chain_transfer, owner, address_book to depositd_daemon;
 grant select on address_end to depositd_daemon;
-grant insert (address_id, valid_until, reason, ended_by, approved_by) on address_end to depositd_daemon;
+grant insert (address_id, valid_until, reason, ended_by, approved_by, decision_id) on address_end to depositd_decider;
 grant select, insert, delete on quarantine, chain_movement to depositd_daemon;
 grant select, insert, update on webhook_repeat, api_record, evidence_group, link_key, evidence, stream, canary,
   chain_watch, chain_network to depositd_daemon;

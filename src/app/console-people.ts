@@ -8,8 +8,8 @@ import {
   rejectDecision,
   submitDecision,
 } from '../jobs/people/decide.ts'
+import { decidedJournals } from '../jobs/people/decided-journals.ts'
 import { createOpenId } from '../jobs/people/open-id.ts'
-import { decidedJournals } from '../jobs/people/procedures.ts'
 import {
   codeOf,
   invitationOf,

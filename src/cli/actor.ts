@@ -1,18 +1,5 @@
-import { userInfo } from 'node:os'
 import { policyName } from '../core/evidence.ts'
 import { badValue, textOf, wrongUse } from './options.ts'
-
-/** The name is not authenticated. */
-export type Actor = { name: string; from: 'given' | 'system' }
-
-export function actorOf(by: string | undefined): Actor {
-  if (by === undefined) return { name: userInfo().username, from: 'system' }
-  return { name: nameOf('--by', by), from: 'given' }
-}
-
-export function actorText({ name, from }: Actor): string {
-  return from === 'given' ? `by ${name}` : `by ${name}, the user of this system; --by names another`
-}
 
 const noPeople = new Set(['nobody', 'depositd', policyName])
 

@@ -14,12 +14,6 @@ export function subcommand(group: Command, words: string, description: string): 
   return group.command(words).description(description).option('--json', 'print a JSON document')
 }
 
-/** A command whose actor is stored. */
-export function actorCommand(group: Command, words: string, description: string): Command {
-  const by = 'the person who acts; by default the user of this system'
-  return subcommand(group, words, description).option('--by <name>', by)
-}
-
 /** A command about one service, or a list that can be limited to one. */
 export function ofService(
   command: Command,

@@ -1,22 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { unreadableKinds } from '../core/mismatch.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
-import { refuseOnePerson } from '../jobs/books/book-by-hand.ts'
 import { type ReplayCounts, replayKept } from '../jobs/books/replay.ts'
-import { type BooksRestoration, restoreBooks } from '../jobs/books/restore-books.ts'
-import {
-  type BooksDifference,
-  type BooksVerification,
-  type BooksVerificationProgress,
-  verifyBooks,
-} from '../jobs/books/verify-books.ts'
+import { type BooksDifference, type BooksVerification, verifyBooks } from '../jobs/books/verify-books.ts'
+import type { RestoreChange } from '../jobs/people/restore-procedure.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
-import type { RestoredJournal } from '../store/books/restore.ts'
-import { withoutWorkers } from '../store/worker-lock.ts'
-import { actorOf, nameOf } from './actor.ts'
 import { type Context, longQueryMs } from './context.ts'
 import { textOf as textOfOption, wrongUse } from './options.ts'
-import { type News, print, printable, reportProgress, type TableColumn, table } from './print.ts'
+import { decideCommand } from './people/decide.ts'
+import { progressLine } from './people/restored-text.ts'
+import { type News, print, printable, reportProgress } from './print.ts'
 import { withRules } from './rules.ts'
 
 type ReplayOptions = { kind?: (typeof unreadableKinds)[number]; since?: Date; passedOver?: boolean }
@@ -41,8 +33,7 @@ type RebuildOptions = {
   limit: number
   verify?: boolean
   restore?: boolean
-  by?: string
-  approvedBy?: string
+  breakGlass?: string
   reason?: string
 }
 
@@ -58,66 +49,18 @@ export async function rebuildCommand(context: Context, options: RebuildOptions):
 
 function verify(context: Context, deps: ApplyDeps, { limit }: RebuildOptions): Promise<BooksVerification> {
   const report = reportProgress(context)
-  return verifyBooks(deps, { subjectsMax: limit, onProgress: (progress) => report(lineOf(progress)) })
+  return verifyBooks(deps, { subjectsMax: limit, onProgress: (progress) => report(progressLine(progress)) })
 }
 
 function documentOf(verified: BooksVerification) {
   return { ...verified, differences: verified.differences.map(parsed) }
 }
 
-/** Compares before and after. @throws Fault `usage_bad` if a worker of the daemon runs */
-async function restoreCommand(context: Context, options: RebuildOptions): Promise<News> {
-  const people = {
-    by: actorOf(options.by).name,
-    approvedBy: nameOf('--approved-by', options.approvedBy ?? ''),
-    reason: textOfOption('--reason', options.reason ?? ''),
-  }
-  refuseOnePerson(people)
-  const report = reportProgress(context)
-  const onProgress = (progress: BooksVerificationProgress) => report(lineOf(progress))
-  const done = await withRules(
-    context,
-    (deps) =>
-      withoutWorkers(deps.db, async () => ({
-        before: await verify(context, deps, options),
-        restored: await restoreBooks(deps, {
-          holder: randomUUID(),
-          people,
-          journalsMax: options.limit,
-          onProgress,
-        }),
-        after: await verify(context, deps, options),
-      })),
-    longQueryMs,
-  )
-  const { before, restored, after } = done
-  const document = { before: documentOf(before), restored, after: documentOf(after) }
-  const text = `before:\n${textOf(before)}\n${restoredText(restored)}after:\n${textOf(after)}\n`
-  print(context, document, printable(text))
-  return after.differing === 0 ? 'good' : 'bad'
-}
-
-function restoredText({ resumed, written, journals, ...counts }: BooksRestoration): string {
-  const what = resumed ? 'an interrupted restore was continued' : 'restored'
-  const read = `${counts.rows} observations read, ${counts.corrected} corrected; ${counts.groups} groups decided`
-  const more = written - journals.length
-  return [
-    `${what}: ${read}; journals: ${written}\n`,
-    ...(journals.length === 0 ? [] : [table(journals, journalColumns)]),
-    ...(more > 0 ? [`and ${more} more; "bin/depositd ledger journal list --by NAME" lists all\n`] : []),
-  ].join('')
-}
-
-const journalColumns: TableColumn<RestoredJournal>[] = [
-  { title: 'JOURNAL', value: ({ id }) => id.toString(), align: 'right' },
-  { title: 'KEY', value: ({ key }) => key },
-  { title: 'HAPPENED', value: ({ eventAt }) => eventAt.toISOString() },
-  { title: 'BOOKS OF', value: ({ period }) => period },
-  { title: 'DEPOSIT', value: ({ depositId }) => depositId?.toString() ?? '', align: 'right' },
-]
-
-function lineOf({ stage, done, of }: BooksVerificationProgress): string {
-  return stage === 'read' ? `observations read: ${done} of ${of}` : `groups decided: ${done} of ${of}`
+/** @throws Fault `usage_bad` if a worker of the daemon runs */
+async function restoreCommand(context: Context, { reason, breakGlass }: RebuildOptions): Promise<News> {
+  const change: RestoreChange = { reason: textOfOption('--reason', reason ?? '') }
+  await decideCommand(context, { kind: 'restore', change }, breakGlass)
+  return 'good'
 }
 
 function parsed({ live, rebuilt, ...difference }: BooksDifference) {

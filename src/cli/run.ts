@@ -8,8 +8,8 @@ import { describeLedger } from './ledger/commands.ts'
 import { limited, listed } from './lists.ts'
 import { describeMismatches } from './mismatches/commands.ts'
 import { describeOnboard } from './onboard/commands.ts'
-import { type Act, actorCommand, choice, ofService, ranged, subcommand, timeOption } from './options.ts'
-import { describePeople } from './people/commands.ts'
+import { type Act, choice, ofService, ranged, subcommand, timeOption } from './options.ts'
+import { describePeople, signedCommand } from './people/commands.ts'
 import type { News } from './print.ts'
 import { version } from './process.ts'
 import { exitStatus, reportError, wantsJson } from './report-error.ts'
@@ -132,10 +132,9 @@ function describeReapplication(program: Command, act: Act): void {
     .action(act(async () => (await import('./replay.ts')).replayCommand))
   const rebuild = 'recompute deposits, mismatches and journals from all evidence, and compare'
   const restore = new Option('--restore', 'write what is lost or wrong anew, by reversals and new journals')
-  limited(actorCommand(program, 'rebuild', rebuild), 100, 'differing deposits')
+  limited(signedCommand(program, 'rebuild', rebuild), 100, 'differing deposits')
     .option('--verify', 'compare with the stored ones, and write nothing')
     .addOption(restore.conflicts('verify'))
-    .option('--approved-by <name>', 'the second person, who approves a restore')
     .option('--reason <text>', 'the reason of a restore; it is stored permanently')
     .action(act(async () => (await import('./replay.ts')).rebuildCommand))
   const to = 'the last block or slot; by default the last one read, or the head of a stopped network'

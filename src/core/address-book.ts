@@ -1,5 +1,4 @@
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from './asset.ts'
-import { Fault } from './errors.ts'
 import type { Owner } from './evidence.ts'
 
 /** As approved. Incoming evidence is compared with it. */
@@ -21,25 +20,11 @@ export type OwnerAddress = {
   isEnded?: true
 }
 
-/** Who added or ended entries, and the second person, if there is one. */
-export type EntryPeople = { by: string; approvedBy: string | null }
+/** Who added or ended entries, the second person, if there is one, and the signed decision. */
+export type EntryPeople = { by: string; approvedBy: string | null; decision?: bigint | null }
 
 /** For entries that a program of this project makes. */
 export const byProgram: EntryPeople = { by: 'depositd', approvedBy: null }
-
-/** @throws Fault `usage_bad` if a second person is needed and none is named, or the first is named again. */
-export function checkEntryPeople({ by, approvedBy }: EntryPeople, isSecondNeeded: boolean): void {
-  if (approvedBy !== null && approvedBy.toLowerCase() === by.toLowerCase())
-    throw new Fault('usage_bad', {
-      problem: `${approvedBy} cannot approve their own entry`,
-      fix: 'name another person with --approved-by',
-    })
-  if (approvedBy === null && isSecondNeeded)
-    throw new Fault('usage_bad', {
-      problem: 'a change of the address book needs a second person',
-      fix: 'name the second person with --approved-by, as the setting addressBook.secondPerson requires',
-    })
-}
 
 /** Networks by our names, addresses as written. */
 export type StatedOwner = {

@@ -1,5 +1,5 @@
 import { readDestination } from '../address/destination.ts'
-import { type EntryPeople, type OwnerEntry, ownerKey } from '../core/address-book.ts'
+import { byProgram, type OwnerEntry, ownerKey } from '../core/address-book.ts'
 import type { Address, NetworkName, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
@@ -7,32 +7,34 @@ import { earliest } from '../core/time.ts'
 import type { LineFault, OwnerFileRow } from '../provider/owners-file.ts'
 import { type Database, unlessDryRun } from '../store/database.ts'
 import { keepOwners, ownersAt } from '../store/owners.ts'
+import { missingEntries } from '../store/signed-entries.ts'
 import type { Tables } from '../store/tables.ts'
 
 export type ImportDeps = { db: Database<Tables>; networks: readonly NetworkSettings[] }
 
-export type Import = {
-  kind: Owner['kind']
-  rows: readonly OwnerFileRow[]
-  people: EntryPeople
-  isDryRun: boolean
-}
+export type OwnerImport = { kind: Owner['kind']; rows: readonly OwnerFileRow[] }
 
-export type OwnerImportResult =
-  | { kind: 'imported'; owners: number; added: number; addresses: number }
+/** `added`: owners that the address book lacks. `isNew` is false if it has all of it. */
+export type OwnerImportCheck =
+  | {
+      kind: 'valid'
+      entries: readonly OwnerEntry[]
+      owners: number
+      added: number
+      addresses: number
+      isNew: boolean
+    }
   | { kind: 'refused'; faults: readonly LineFault[] }
 
-/** Imports all of them, or none if a line has a problem. Importing them again changes nothing. */
-export async function importOwners(
-  deps: ImportDeps,
-  { kind, rows, people, isDryRun }: Import,
-): Promise<OwnerImportResult> {
+/** What a file would add to the address book, if no line has a problem. Stores nothing. */
+export async function checkImport(deps: ImportDeps, { kind, rows }: OwnerImport): Promise<OwnerImportCheck> {
   const { entries, faults } = gather(rows, { kind, networks: deps.networks })
   if (faults.length > 0) return { kind: 'refused', faults }
   const owners = [...entries.values()]
   const addresses = owners.reduce((sum, { deposits }) => sum + deposits.length, 0)
-  return unlessDryRun<Tables, OwnerImportResult>(deps.db, async (tx) => {
-    const { added, conflicts } = await keepOwners(tx, owners, people)
+  return unlessDryRun<Tables, OwnerImportCheck>(deps.db, async (tx) => {
+    const isNew = (await missingEntries(tx, owners)).length > 0
+    const { added, conflicts } = await keepOwners(tx, owners, byProgram)
     const problems = conflicts.map(({ owner, network, problem }) => ({
       line: lineOf(rows, (row) => row.id === owner.id && (network === null || row.network === network)),
       problem,
@@ -43,9 +45,12 @@ export async function importOwners(
       problem: `${address} is a deposit address of ${ownerKey(owner)}: forwarded amounts would arrive there as new deposits`,
     }))
     const found = [...problems, ...circles]
-    if (found.length > 0) return { result: { kind: 'refused', faults: found }, isKept: false }
-    const result = { kind: 'imported' as const, owners: owners.length, added, addresses }
-    return { result, isKept: !isDryRun }
+    const counts = { owners: owners.length, added, addresses, isNew }
+    return {
+      result:
+        found.length > 0 ? { kind: 'refused', faults: found } : { kind: 'valid', entries: owners, ...counts },
+      isKept: false,
+    }
   })
 }
 

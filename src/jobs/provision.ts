@@ -1,12 +1,5 @@
 import { readDestination } from '../address/destination.ts'
-import {
-  byProgram,
-  contradictionsOf,
-  type EntryPeople,
-  type OwnerEntry,
-  ownerKey,
-  type StatedOwner,
-} from '../core/address-book.ts'
+import { contradictionsOf, type OwnerEntry, ownerKey, type StatedOwner } from '../core/address-book.ts'
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
@@ -20,8 +13,8 @@ export type ProvisionDeps = {
   db: Database<Tables>
   owners: OwnersClient
   networks: readonly NetworkSettings[]
-  /** Absent if a program of this project provisions. */
-  people?: EntryPeople
+  /** Stores it by a decision of people; absent if a program of this project provisions. */
+  save?: (entry: OwnerEntry) => Promise<void>
 }
 
 /**
@@ -38,7 +31,7 @@ export async function createChannel(deps: ProvisionDeps, request: NewChannel): P
   const forward = { network: network.name, asset: request.forwardAsset, recipient }
   const stored = await storedOwner(deps, owner)
   // Refused before the service is called, if the stored rule differs.
-  if (stored !== null) await saveOwner(deps.db, { ...stored, forward }, peopleOf(deps))
+  if (stored !== null) await saveOwner(deps.db, { ...stored, forward })
   return keep(deps, { owner, stored, forward }, await deps.owners.createChannel(request))
 }
 
@@ -65,7 +58,7 @@ async function keep(
   const contradictions = contradictionsOf(approved, created, deps.networks)
   const isElsewhere = contradictions.some((one) => one.what === 'address')
   const entry = { owner, deposits: isElsewhere ? approved.deposits : depositsOf(deps, created), forward }
-  await saveOwner(deps.db, entry, peopleOf(deps))
+  await (deps.save ?? ((one) => saveOwner(deps.db, one)))(entry)
   if (contradictions.length === 0) return entry
   await syncAddressChanged(deps.db, [{ owner, contradictions }])
   const problem = contradictions.map(({ approved: value, stated }) => `approved: ${value}, stated: ${stated}`)
@@ -73,10 +66,6 @@ async function keep(
     what,
     problem: `${problem.join('; ')}; opened mismatch address_changed`,
   })
-}
-
-function peopleOf({ people = byProgram }: ProvisionDeps): EntryPeople {
-  return people
 }
 
 function depositsOf({ networks }: ProvisionDeps, { deposits }: StatedOwner): OwnerEntry['deposits'] {

@@ -159,6 +159,7 @@ export const sealedTables = {
       added_at: 'time',
       added_by: 'text',
       approved_by: 'text',
+      decision_id: 'text',
     },
   },
   address_book: {
@@ -176,6 +177,7 @@ export const sealedTables = {
       added_by: 'text',
       approved_by: 'text',
       valid_from: 'time',
+      decision_id: 'text',
     },
   },
   address_end: {
@@ -189,6 +191,7 @@ export const sealedTables = {
       reason: 'text',
       ended_by: 'text',
       approved_by: 'text',
+      decision_id: 'text',
       at: 'time',
     },
   },

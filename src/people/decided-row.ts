@@ -12,7 +12,7 @@ export type DecidedRow = {
   books: unknown
 }
 
-/** None if exactly this was decided, by valid signatures of these people. */
+/** None if exactly this was decided, by valid signatures of these people. What a restore books follows from the evidence. */
 export function problemsOfDecided(row: DecidedRow, decision: CheckedDecision | undefined): string[] {
   const what = `${row.what} names decision ${row.decision}`
   if (decision?.content == null) return [`${what}, which does not exist or is no decision`]
@@ -28,7 +28,8 @@ function namesOf(by: string, approvedBy: string | null): string {
 }
 
 /** `books` of a row has the form of the signed text. */
-function isDecided({ reason, books }: DecidedRow, { change, grounds }: DecisionContent): boolean {
+function isDecided({ reason, books }: DecidedRow, { kind, change, grounds }: DecisionContent): boolean {
+  if (kind === 'restore') return true
   const signed = change !== null && typeof change === 'object' && 'reason' in change ? change.reason : null
   const one = canonical(books)
   return signed === reason && grounds.books.some((book) => canonical(book) === one)

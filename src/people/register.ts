@@ -72,13 +72,21 @@ function problemOfText(row: StoredDecision, content: DecisionContent): string | 
   return people < leastPeople(content) ? 'it takes two people' : null
 }
 
-/** Of decisions about money, one person may make those within the limit of the settings. */
+/** Of the others, the settings say which one person may make. */
 function leastPeople({ kind, change }: DecisionContent): 1 | 2 {
-  if (kind === 'journal' || kind === 'reversal' || kind === 'reopen') return 2
+  if (alwaysTwo.has(kind)) return 2
   const isForced =
     change !== null && typeof change === 'object' && 'forced' in change && change.forced === true
   return kind === 'close' && isForced ? 2 : 1
 }
+
+const alwaysTwo: ReadonlySet<DecisionContent['kind']> = new Set([
+  'journal',
+  'reversal',
+  'reopen',
+  'opening',
+  'restore',
+])
 
 type DecisionWithEvent = { decision: StoredDecision; event: DecisionEvent }
 

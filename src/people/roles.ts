@@ -19,6 +19,9 @@ export const requesters = {
   reopen: 'accountant',
   write_off: 'operator',
   match: 'operator',
+  addresses: 'operator',
+  opening: 'accountant',
+  restore: 'accountant',
 } as const satisfies Record<string, PersonRole>
 
 export type DecisionKind = keyof typeof requesters

@@ -22,18 +22,23 @@ export type EndedAddress = { network: NetworkName; address: Address; before: Dat
 /**
  * Ends the validity of the deposit addresses of an owner, or corrects or withdraws its end. They stay watched. What was
  * paid between the old end and the new one is due for a decision. Running it again adds a row and changes nothing else.
+ * `settleEnds` follows after the commit.
  * @returns none if the owner has no deposit address there
  */
-export async function endAddresses(db: Kysely<Tables>, end: AddressEnd): Promise<EndedAddress[]> {
-  const ended = await inTransaction(db, async (tx) => {
-    const addresses = await insertEnds(tx, end)
-    await markPayments(tx, end, addresses)
-    return addresses
-  })
-  // A decision that began before may have read the old end.
+export async function endAddresses(tx: Transaction<Tables>, end: AddressEnd): Promise<EndedAddress[]> {
+  const ended = await insertEnds(tx, end)
+  await markPayments(tx, end, ended)
+  return ended
+}
+
+/** A decision that began before may have read the old end. */
+export async function settleEnds(
+  db: Kysely<Tables>,
+  end: AddressEnd,
+  ended: readonly EndedAddress[],
+): Promise<void> {
   await inTransaction(db, holdDecisions)
   await inTransaction(db, (tx) => markPayments(tx, end, ended))
-  return ended
 }
 
 async function insertEnds(
@@ -49,8 +54,9 @@ async function insertEnds(
       where b.owner_kind = ${owner.kind} and b.owner_id = ${owner.id}
         and (${network}::text is null or network = ${network})
     ), added as (
-      insert into address_end (address_id, valid_until, reason, ended_by, approved_by)
-      select id, ${until}, ${reason}, ${people.by}, ${people.approvedBy} from ending order by id
+      insert into address_end (address_id, valid_until, reason, ended_by, approved_by, decision_id)
+      select id, ${until}, ${reason}, ${people.by}, ${people.approvedBy}, ${people.decision ?? null}::bigint
+      from ending order by id
     )
     select network, address, before from ending order by network, address`.execute(tx)
   return rows

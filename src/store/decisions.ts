@@ -3,6 +3,7 @@ import type { DecidedRow } from '../people/decided-row.ts'
 import type { DecisionContent, JsonValue } from '../people/decision.ts'
 import type { DecisionEvent, DecisionState, StoredDecision } from '../people/register.ts'
 import { inPieces } from './database.ts'
+import { endOfText, entryOfText } from './signed-entries.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order of their numbers. */
@@ -159,6 +160,22 @@ const ofEvidence = sql`
         left join decision d on d.uuid::text = i.source_key
       where i.source = 'person' and said ->> 'by' <> 'policy'`
 
+const ofAddresses = sql`
+      union all
+      select 'owner ' || kind || '/' || id, decision_id, added_by, approved_by, null, jsonb_build_object(
+        'owner', kind || '/' || id, 'forward', case when forward_network is not null then jsonb_build_object(
+          'network', forward_network, 'asset', forward_asset, 'recipient', forward_recipient) end)
+      from owner where added_by <> 'depositd'
+      union all
+      select 'address ' || id, decision_id, added_by, approved_by, null, ${entryOfText(sql`valid_from`, [
+        sql`owner_kind`,
+        sql`owner_id`,
+      ])}
+      from address_book where added_by <> 'depositd'
+      union all
+      select 'end ' || e.id || ' of an address', e.decision_id, e.ended_by, e.approved_by, e.reason, ${endOfText(sql`e.valid_until`)}
+      from address_end e join address_book b on b.id = e.address_id`
+
 /** True if the login of this connection may write decisions. */
 export async function mayDecide(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
@@ -183,7 +200,7 @@ export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<Deci
       select 'journal ' || j.id as what, m.decision_id as decision, m.made_by as by, m.approved_by as "approvedBy", m.reason,
         ${journalOfText} as books
       from manual_journal m join ledger_journal j on j.id = m.journal_id
-      ${canRead ? ofEvidence : sql``}
+      ${canRead ? sql`${ofEvidence}${ofAddresses}` : sql``}
       union all
       select 'period event ' || id, decision_id, actor, approved_by, reason, jsonb_build_object(
         'period', to_char(period, 'YYYY-MM'), 'action', action, 'balance', sha256)
@@ -201,18 +218,23 @@ export async function undecidedWriteOffs(tx: Transaction<Tables>): Promise<bigin
   return rows.map(({ id }) => id)
 }
 
-/** Decisions of the last 24 hours without signatures; openings and restores take none. One about a deposit is an inbox row. */
+/** Decisions of the last 24 hours without signatures. One about a deposit is an inbox row. */
 export async function countUnsigned(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select (
       select count(*) from manual_journal m join ledger_journal j on j.id = m.journal_id
-      where m.decision_id is null and j.transfer is null and j.kind <> 'opening' and j.recorded_at > now() - interval '1 day'
+      where m.decision_id is null and j.transfer is null and j.recorded_at > now() - interval '1 day'
     )::int + (
       select count(*) from ledger_period_event where decision_id is null and at > now() - interval '1 day'
     )::int + (
       select count(*) from inbox i
       where i.source = 'person' and i.stored_at > now() - interval '1 day' and i.source_key not like 'policy/%'
         and not exists (select from decision d where d.uuid::text = i.source_key)
+    )::int + (
+      select count(*) from address_book
+      where decision_id is null and added_by <> 'depositd' and added_at > now() - interval '1 day'
+    )::int + (
+      select count(*) from address_end where decision_id is null and at > now() - interval '1 day'
     )::int as count`.execute(db)
   return rows[0]?.count ?? 0
 }

@@ -109,13 +109,9 @@ export async function keepOwners(
 }
 
 /** @throws Fault `usage_bad` if the id or an address is already recorded with other values */
-export function saveOwner(
-  db: Kysely<Tables>,
-  entry: OwnerEntry,
-  people: EntryPeople = byProgram,
-): Promise<void> {
+export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> {
   return inTransaction(db, async (tx) => {
-    const { conflicts } = await keepOwners(tx, [entry], people)
+    const { conflicts } = await keepOwners(tx, [entry], byProgram)
     const [conflict] = conflicts
     if (conflict !== undefined)
       throw new Fault('usage_bad', { problem: conflict.problem, fix: 'choose another id' })
@@ -125,7 +121,7 @@ export function saveOwner(
 async function insertNew(
   tx: Transaction<Tables>,
   entries: readonly OwnerEntry[],
-  { by, approvedBy }: EntryPeople,
+  { by, approvedBy, decision = null }: EntryPeople,
 ): Promise<number> {
   const owners = entries.map(({ owner, forward, createdAt = null }) => ({
     ...owner,
@@ -135,31 +131,34 @@ async function insertNew(
     createdAt,
   }))
   const { numAffectedRows } = await sql`
-    insert into owner (kind, id, forward_network, forward_asset, forward_recipient, created_at, added_by, approved_by)
-    select kind, id, network, asset, recipient, least("createdAt", now()), ${by}, ${approvedBy}
+    insert into owner (kind, id, forward_network, forward_asset, forward_recipient, created_at, added_by, approved_by, decision_id)
+    select kind, id, network, asset, recipient, least("createdAt", now()), ${by}, ${approvedBy}, ${decision}::bigint
     from ${asTable('entry', owners, ownerColumns)} order by kind, id
     on conflict (kind, id) do nothing`.execute(tx)
-  const places = entries.flatMap(({ owner, deposits, forward }) => [
-    ...deposits.map(({ network, address, validFrom }) => ({
-      network,
-      address,
-      validFrom,
-      role: 'deposit',
-      ...owner,
-    })),
-    ...(forward === null ? [] : [recipientRow(forward)]),
-  ])
+  const places = entries.flatMap(placesOf)
   await sql`
-    insert into address_book (network, address, role, owner_kind, owner_id, valid_from, added_by, approved_by)
-    select network, address, role, kind, id, "validFrom", ${by}, ${approvedBy}
+    insert into address_book (network, address, role, owner_kind, owner_id, valid_from, added_by, approved_by, decision_id)
+    select network, address, role, kind, id, "validFrom", ${by}, ${approvedBy}, ${decision}::bigint
     from ${asTable('place', places, placeColumns)} order by network, address, role
     on conflict (network, address, role) do nothing`.execute(tx)
   return Number(numAffectedRows ?? 0n)
 }
 
+/** Rows of the address book. */
+export function placesOf({ owner, deposits, forward }: OwnerEntry) {
+  const rows = deposits.map(({ network, address, validFrom }) => ({
+    network,
+    address,
+    validFrom,
+    role: 'deposit',
+    ...owner,
+  }))
+  return [...rows, ...(forward === null ? [] : [recipientRow(forward)])]
+}
+
 const ownerColumns = 'kind text, id text, network text, asset text, recipient text, createdAt timestamptz'
 
-const placeColumns = 'network text, address text, role text, kind text, id text, validFrom timestamptz'
+export const placeColumns = 'network text, address text, role text, kind text, id text, validFrom timestamptz'
 
 function recipientRow({ network, recipient }: NonNullable<OwnerEntry['forward']>) {
   return { network, address: recipient, role: 'recipient', kind: null, id: null, validFrom: null }

@@ -10,9 +10,9 @@ import { untilReached } from '../../src/store/database-errors.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { withoutWorkers } from '../../src/store/worker-lock.ts'
-import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { madeUpNetworks, settingsEnvironment } from '../support/judging-environment.ts'
+import { addPeople, runDecided } from '../support/people.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { makeSecret } from '../support/sign-webhook.ts'
 import { until } from '../support/until.ts'
@@ -82,7 +82,7 @@ test('a worker takes what waited for it as soon as it starts, without a tick of 
   expect(applied).toBe(true)
 })
 
-const restore = 'rebuild --restore --by erin --approved-by max --reason lost'
+const restore = 'rebuild --restore --reason lost'
 
 test('a restore is refused while a worker runs, also after its session was lost; and a worker while it runs', async () => {
   await using stack = new AsyncDisposableStack()
@@ -90,12 +90,13 @@ test('a restore is refused while a worker runs, also after its session was lost;
   stack.defer(() => database.drop())
   const db = openDatabase<Tables>({ url: database.url, poolMax: 2, applicationName: 'test' })
   stack.defer(() => db.destroy())
+  await addPeople(db)
   const environment = settingsEnvironment(database.url, await temporaryFolder(), madeUpNetworks)
   const settings = settingsFor(database.url, await freePort())
   const options = { version: 'test', log: pino({ level: 'silent' }) }
   const daemon = await startDaemon(settings, { ...options, roles: ['worker'] })
   stack.defer(() => daemon.stop())
-  const refused = await runCommand(restore, environment)
+  const refused = await runDecided(restore, environment)
   expect(refused).toMatchObject({ status: 2, out: '' })
   expect(refused.err).toMatch(
     /^depositd: a worker of the daemon runs, .*: \d+\); stop every process of the daemon/,
@@ -106,13 +107,13 @@ test('a restore is refused while a worker runs, also after its session was lost;
     const now = await lockSession(db)
     return (now !== session && now) || null
   })
-  expect((await runCommand(restore, environment)).err).toContain('a worker of the daemon runs')
+  expect((await runDecided(restore, environment)).err).toContain('a worker of the daemon runs')
   await daemon.stop()
-  expect(await runCommand(restore, environment)).toMatchObject({ status: 0 })
+  expect(await runDecided(restore, environment)).toMatchObject({ status: 0 })
   await withoutWorkers(db, async () => {
     const starting = startDaemon(settings, { ...options, roles: ['worker', 'scheduler'] })
     await expect(starting).rejects.toMatchObject({ code: 'remote_failed' })
-    expect((await runCommand(restore, environment)).err).toContain('or another restore')
+    expect((await runDecided(restore, environment)).err).toContain('or another restore')
     await (await startDaemon(settings, { ...options, roles: ['scheduler'] })).stop()
   })
   await (await startDaemon(settings, { ...options, roles: ['worker'] })).stop()

@@ -1,11 +1,11 @@
-import { userInfo } from 'node:os'
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type Books, openBooks } from '../support/books.ts'
+import { runCommand } from '../support/command.ts'
 import { claim, payment, txId, webhook } from '../support/evidence.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { madeUpNetworks, settingsEnvironment } from '../support/judging-environment.ts'
-import { addPeople, runDecided } from '../support/people.ts'
+import { addPeople, runDecided, signingKeys } from '../support/people.ts'
 
 let books: Books
 let environment: Record<string, string>
@@ -49,27 +49,27 @@ test('the list takes what matches', async () => {
 })
 
 test('several are assigned at once, and the list shows and finds it', async () => {
-  const { out } = await depositd('mismatches assign 2 3 max --by erin')
+  const { out } = await depositd('mismatches assign 2 3 max')
   expect(out).toMatch(/^assigned by erin\n/)
   expect(out).toContain('open, max')
   expect(await listed('--assigned max')).toEqual(['2', '3'])
   expect(await listed('--assigned nobody')).toEqual(['1'])
-  await depositd('mismatches assign 3 nobody --by erin')
+  await depositd('mismatches assign 3 nobody')
   expect(await listed('--assigned nobody')).toEqual(['1', '3'])
 })
 
 test('what is snoozed is left out, unless it is asked for', async () => {
-  await depositd('mismatches snooze 2 3 --until 24h --by erin')
+  await depositd('mismatches snooze 2 3 --until 24h')
   expect(await listed()).toEqual(['1'])
   expect(await listed('--snoozed')).toEqual(['1', '2', '3'])
   expect((await depositd('mismatches list --kind unreported --fail-on info')).status).toBe(0)
   expect((await depositd('mismatches list --kind unreported --snoozed --fail-on info')).status).toBe(1)
-  await depositd('mismatches snooze 2 3 --until now --by erin')
+  await depositd('mismatches snooze 2 3 --until now')
   expect(await listed()).toEqual(['1', '2', '3'])
 })
 
 test('what is resolved is no bad news, and can be opened again', async () => {
-  const { out } = await depositd('mismatches resolve 2 3 --reason ours --by erin --json')
+  const { out } = await depositd('mismatches resolve 2 3 --reason ours --json')
   expect(JSON.parse(out).items).toMatchObject([
     { id: '2', status: 'resolved', resolved_by: 'erin', reason: 'ours' },
     { id: '3', status: 'resolved' },
@@ -78,7 +78,7 @@ test('what is resolved is no bad news, and can be opened again', async () => {
   expect(await listed('--all')).toEqual(['1', '2', '3'])
   expect((await depositd('mismatches list --kind unreported --all --fail-on info')).status).toBe(0)
   expect((await depositd('deposits show 2')).out).toMatch(/unreported \(severe\) since \S+, resolved: /)
-  await depositd('mismatches reopen 2 3 --reason not-ours --by max')
+  await depositd('mismatches reopen 2 3 --reason not-ours')
   expect(await listed()).toEqual(['1', '2', '3'])
 })
 
@@ -89,7 +89,7 @@ test('the list tells how long there is to act, and when that is over', async () 
   // A slow machine has up to 19 minutes to look.
   await sql`update mismatch set opened_at = now() - interval '30 minutes' where id = 2`.execute(books.db)
   expect((await depositd('mismatches list')).out).toMatch(/^ 2 .* 03:[12]\d:\d\d +open /m)
-  await depositd('mismatches resolve 1 --reason paid --by erin')
+  await depositd('mismatches resolve 1 --reason paid')
   expect(await listed('--overdue --all')).toEqual([])
   const { items: lines } = JSON.parse((await depositd('mismatches list --all --json')).out) as {
     items: Record<string, unknown>[]
@@ -99,17 +99,24 @@ test('the list tells how long there is to act, and when that is over', async () 
   expect(Date.parse(String(open?.act_by)) - Date.parse(String(open?.opened_at))).toBe(4 * 3_600_000)
 })
 
-test('who does it is the user of the system, unless a name is given, and that is said', async () => {
-  const { out } = await depositd('mismatches comment 2 asked')
-  expect(out).toContain(`commented by ${userInfo().username}, the user of this system; --by names another\n`)
+test('who does it is the person of the key, who must be an operator', async () => {
+  expect((await depositd('mismatches comment 2 asked')).out).toContain('commented by erin\n')
+  const line = 'mismatches comment 2 asked'
+  expect(await runCommand(line, { ...environment, ...signingKeys.max })).toMatchObject({
+    status: 2,
+    out: '',
+    err: expect.stringContaining('max is no operator, but approver'),
+  })
+  const { SIGNING_KEY_FILE: _key, ...without } = environment
+  expect((await runCommand(line, without)).err).toContain('no SIGNING_KEY is set')
 })
 
 test('show tells all about one', async () => {
-  await depositd('mismatches assign 2 max --by erin')
-  await depositd('mismatches resolve 2 --reason ours --by erin')
-  await depositd('mismatches reopen 2 --reason not-ours --by max')
-  await depositd('mismatches snooze 2 --until 24h --by max')
-  await depositd('mismatches comment 2 asked --by carol')
+  await depositd('mismatches assign 2 max')
+  await depositd('mismatches resolve 2 --reason ours')
+  await depositd('mismatches reopen 2 --reason not-ours')
+  await depositd('mismatches snooze 2 --until 24h')
+  await depositd('mismatches comment 2 asked')
   const { out } = await depositd('mismatches show 2')
   const timeless = out
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
@@ -135,9 +142,9 @@ test('show tells all about one', async () => {
       TIME  depositd  opened
       TIME  erin  assigned  assigned to max
       TIME  erin  resolved  ours  The service has not reported the payment since TIME
-      TIME  max  reopened  not-ours  The service has not reported the payment since TIME
-      TIME  max  snoozed  snoozed until TIME
-      TIME  carol  commented  asked
+      TIME  erin  reopened  not-ours  The service has not reported the payment since TIME
+      TIME  erin  snoozed  snoozed until TIME
+      TIME  erin  commented  asked
     "
   `)
   const json = JSON.parse((await depositd('mismatches show 2 --json')).out) as {

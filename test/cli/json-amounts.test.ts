@@ -8,6 +8,7 @@ import { runCommand } from '../support/command.ts'
 import { claim, delivery, payment, txId, usdcOnArbitrum, webhook } from '../support/evidence.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { judgingEnvironment } from '../support/judging-environment.ts'
+import { addPeople, signingKeys } from '../support/people.ts'
 
 let books: Books
 
@@ -24,13 +25,14 @@ beforeAll(async () => {
   await books.receive(webhook(second), claim(second), payment({ tx: txId('pay2') }))
   await books.receive(delivery({ tx: txId('forward2'), amount: 99_000_000n as Amount }))
   await books.settle()
-  await depositd('mismatches resolve 1 --reason agreed --by erin')
+  await addPeople(books.owner)
+  await depositd('mismatches resolve 1 --reason agreed')
   await books.receive(delivery({ tx: txId('forward2'), index: '1', amount: 300_000n as Amount }))
   await books.settle()
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
-const depositd = (line: string) => runCommand(line, judgingEnvironment(books.url))
+const depositd = (line: string) => runCommand(line, { ...judgingEnvironment(books.url), ...signingKeys.erin })
 
 async function document(line: string): Promise<Record<string, unknown>> {
   const { out } = await depositd(`${line} --json`)

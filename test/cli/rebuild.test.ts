@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { madeUpNetworks, settingsEnvironment } from '../support/judging-environment.ts'
 import { fences } from '../support/markdown.ts'
 import { ownEvent, ownRecord, vocabulary } from '../support/own-payloads.ts'
+import { addPeople, runDecided } from '../support/people.ts'
 import { ownProfile } from '../support/profile.ts'
 import { tamper } from '../support/tamper.ts'
 
@@ -88,14 +89,15 @@ test('--json carries all of it, amounts digit for digit', async () => {
   })
 })
 
-test('a restore compares before, writes what is missing, and compares again', async () => {
+test('a restore by two people writes what is missing', async () => {
   await sql`update deposit set state = 'held' where service_id = 'dep_1'`.execute(books.db)
   await tamper(books, 'update ledger_transfer set amount = amount + 7 where journal_id = 1')
-  const people = '--by erin --approved-by max'
-  const { status, out } = await depositd(`rebuild --restore ${people} --reason lost --json`)
+  await addPeople(owner)
+  const { status, out } = await runDecided('rebuild --restore --reason lost --json', environment)
   expect(status).toBe(0)
   expect(JSON.parse(out)).toMatchObject({
-    before: { differing: 1 },
+    by: 'erin',
+    approved_by: 'max',
     restored: {
       resumed: false,
       rows: 5,
@@ -103,23 +105,22 @@ test('a restore compares before, writes what is missing, and compares again', as
       groups: 2,
       journals: [{ kind: 'reversal' }, { kind: 'deposit' }],
     },
-    after: { differing: 0, differences: [] },
   })
+  expect((await depositd('rebuild --verify')).status).toBe(0)
   const [, id = ''] = /"id": "(\d+)"/.exec(out) ?? []
   expect((await depositd(`ledger journal show ${id}`)).out).toContain(
-    'by erin, approved by max, not signed: lost',
+    'by erin, approved by max, decision 3: lost',
   )
   expect((await depositd(`ledger journal reverse ${id} --break-glass erin,max --reason x`)).err).toContain(
     'is a reversal',
   )
-  const again = await depositd(`rebuild --restore ${people} --reason lost`)
+  const again = await runDecided('rebuild --restore --reason lost', environment)
   expect(again.out).toContain('restored: 5 observations read, 0 corrected; 2 groups decided; journals: 0\n')
 })
 
 test.each([
   ['rebuild', 'neither --verify nor --restore is given'],
-  ['rebuild --restore --reason lost', '--approved-by is empty'],
-  ['rebuild --restore --approved-by max', '--reason is empty'],
+  ['rebuild --restore', '--reason is empty'],
   ['rebuild --restore --verify', 'cannot be used with'],
 ])('%s is refused', async (line, problem) => {
   const { status, out, err } = await depositd(line)

@@ -18,6 +18,7 @@ import {
   webhook,
 } from '../support/evidence.ts'
 import { judgingEnvironment } from '../support/judging-environment.ts'
+import { addPeople, signingKeys } from '../support/people.ts'
 import { until } from '../support/until.ts'
 
 let books: Books
@@ -27,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
-const depositd = (line: string) => runCommand(line, judgingEnvironment(books.url))
+const depositd = (line: string) => runCommand(line, { ...judgingEnvironment(books.url), ...signingKeys.erin })
 
 /** A time that everything stored so far is of, and nothing that is stored later. */
 async function clock(): Promise<string> {
@@ -181,6 +182,7 @@ async function standing(time: string): Promise<string[]> {
 }
 
 test('as of a time, a mismatch stands as people had decided by then', async () => {
+  await addPeople(books.owner)
   await books.receive(payment())
   await books.settle()
   const steps = [
@@ -191,7 +193,7 @@ test('as of a time, a mismatch stands as people had decided by then', async () =
   ]
   const times: string[] = []
   for (const step of steps) {
-    expect((await depositd(`${step} --by erin`)).status).toBe(0)
+    expect((await depositd(step)).status).toBe(0)
     times.push(await clock())
   }
   await books.receive(webhook(), claim(), delivery())

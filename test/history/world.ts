@@ -2,11 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import { byProgram } from '../../src/core/address-book.ts'
-import { importOwners } from '../../src/jobs/import-owners.ts'
+import { checkImport } from '../../src/jobs/import-owners.ts'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { writeSettings } from '../../src/sandbox/settings-files.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { type Database, inTransaction, openDatabase } from '../../src/store/database.ts'
+import { keepOwners } from '../../src/store/owners.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type EmbeddedProgram, spawnProgram } from '../support/embedded-program.ts'
 import { until } from '../support/until.ts'
@@ -109,9 +110,7 @@ export async function importBook({ db, ground, settings }: MeasuredWorld, since:
     forward,
     createdAt: since,
   }))
-  const imported = await importOwners(
-    { db, networks: settings.networks },
-    { kind: 'channel', rows, people: byProgram, isDryRun: false },
-  )
-  if (imported.kind === 'refused') throw new Error(JSON.stringify(imported))
+  const checked = await checkImport({ db, networks: settings.networks }, { kind: 'channel', rows })
+  if (checked.kind === 'refused') throw new Error(JSON.stringify(checked))
+  await inTransaction(db, (tx) => keepOwners(tx, checked.entries, byProgram))
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { type Address, parseAddress } from '../../src/core/asset.ts'
 import { parseAmount } from '../../src/core/money.ts'
+import { makeSigningKey } from '../../src/ledger/checkpoint.ts'
 import { type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { startDemoService } from '../../src/sandbox/demo.ts'
 import { loopback } from '../../src/sandbox/free-port.ts'
@@ -170,15 +171,20 @@ async function sendWebhooks(): Promise<void> {
 }
 
 /** A command as the docs have it: docker compose exec depositd-worker depositd ... */
-async function depositd(line: string): Promise<string> {
+async function depositd(line: string, environment: readonly string[] = []): Promise<string> {
   const worker = await up('depositd-worker')
-  const { status, output } = await worker.exec('depositd', ...line.split(' '))
+  const { status, output } = await worker.exec('env', ...environment, 'depositd', ...line.split(' '))
   assert.equal(status, 0, `depositd ${line}: ${output}\n${worker.output().slice(-2000)}`)
   return output
 }
 
 async function createChannel(): Promise<Address> {
-  const said = await depositd(`channels create shop --network base --asset USDC --recipient ${recipient}`)
+  const { text } = makeSigningKey('ana', 'log')
+  const login = first.get(join(folder, 'volumes/secrets-people/database_url'))
+  const asAna = [`SIGNING_KEY=${text}`, `DECISIONS_DATABASE_URL=${login}`]
+  await depositd('people add ana --roles administrator,operator', asAna)
+  const create = `channels create shop --network base --asset USDC --recipient ${recipient}`
+  const said = await depositd(create, asAna)
   const [created] = said.match(/0x[0-9a-fA-F]{40}/g)?.filter((one) => one.toLowerCase() !== recipient) ?? []
   return parseAddress('evm', created ?? said)
 }

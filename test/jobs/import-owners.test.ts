@@ -1,14 +1,16 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { byProgram } from '../../src/core/address-book.ts'
 import type { Address } from '../../src/core/asset.ts'
-import { importOwners } from '../../src/jobs/import-owners.ts'
+import type { Owner } from '../../src/core/evidence.ts'
+import { checkImport } from '../../src/jobs/import-owners.ts'
 import type { OwnerFileRow } from '../../src/provider/owners-file.ts'
 import { readWatchList } from '../../src/store/chain/chain-watch.ts'
-import { readOwners, saveOwner } from '../../src/store/owners.ts'
+import { inTransaction } from '../../src/store/database.ts'
+import { keepOwners, readOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { arbitrum, at, base, recipient } from '../support/evidence.ts'
 import { evmNetwork } from '../support/made-up-networks.ts'
-import { people } from '../support/manual-journals.ts'
 
 let books: Books
 beforeAll(async () => {
@@ -29,8 +31,17 @@ function row(id: string, line: number, changes: Partial<OwnerFileRow> = {}): Own
   return { line, id, network: 'base', address: address(`c${line}`), forward, ...changes }
 }
 
-const run = (rows: readonly OwnerFileRow[], isDryRun = false) =>
-  importOwners({ db: books.db, networks }, { kind: 'channel', rows, people, isDryRun })
+const check = (rows: readonly OwnerFileRow[], kind: Owner['kind'] = 'channel') =>
+  checkImport({ db: books.db, networks }, { kind, rows })
+
+/** Checks a file, and adds what it has. */
+async function run(rows: readonly OwnerFileRow[], kind: Owner['kind'] = 'channel') {
+  const checked = await check(rows, kind)
+  if (checked.kind === 'refused') return checked
+  const { entries, isNew: _isNew, ...counts } = checked
+  const { added } = await inTransaction(books.db, (tx) => keepOwners(tx, entries, byProgram))
+  return { ...counts, added }
+}
 
 async function everything(): Promise<object[]> {
   const { rows } = await sql<object>`
@@ -42,7 +53,7 @@ async function everything(): Promise<object[]> {
 
 test('channels are taken in with their addresses and recipients, and once', async () => {
   const rows = [row('a', 2), row('a', 3, { network: 'arbitrum' }), row('b', 4, { address: address('c4') })]
-  const imported = { kind: 'imported', owners: 2, addresses: 3 }
+  const imported = { kind: 'valid', owners: 2, addresses: 3 }
   expect(await run(rows)).toEqual({ ...imported, added: 2 })
   expect(await readOwners(books.db, 'channel', ['a'])).toEqual([
     {
@@ -66,7 +77,7 @@ test('what is older than its place in the book is watched from where it was made
     row('old', 6, { network: 'arbitrum', createdAt: at(1), forward: { ...forward, recipient: old } }),
     row('new', 7, { createdAt: new Date('2999-01-01') }),
   ]
-  expect(await run(rows)).toMatchObject({ kind: 'imported', added: 2 })
+  expect(await run(rows)).toMatchObject({ kind: 'valid', added: 2 })
   const createdAt = async (network: typeof base, place: string) =>
     (await readWatchList(books.db, network)).find((entry) => entry.address === place)?.createdAt
   expect(await createdAt(base, address('c5'))).toEqual(at(1))
@@ -75,10 +86,11 @@ test('what is older than its place in the book is watched from where it was made
   expect(await createdAt(base, address('c7'))).toSatisfy((time: Date) => time <= (clock[0]?.now ?? time))
 })
 
-test('a dry run finds out the same and keeps nothing', async () => {
+test('a check keeps nothing', async () => {
   const before = await everything()
-  expect(await run([row('dry', 20)], true)).toEqual({ kind: 'imported', owners: 1, added: 1, addresses: 1 })
-  expect(await run([row('dry', 20), row('till', 21)], true)).toMatchObject({ kind: 'refused' })
+  const counts = { owners: 1, added: 1, addresses: 1, isNew: true }
+  expect(await check([row('dry', 20)])).toMatchObject({ kind: 'valid', ...counts })
+  expect(await check([row('dry', 20), row('till', 21)])).toMatchObject({ kind: 'refused' })
   expect(await everything()).toEqual(before)
 })
 
@@ -139,13 +151,13 @@ test.each<[string, OwnerFileRow[], [number, RegExp][]]>([
 test('of twenty imports of one file at once, one adds', async () => {
   const rows = Array.from({ length: 30 }, (_, place) => row(`racer ${place}`, 100 + place))
   const results = await Promise.all(Array.from({ length: 20 }, () => run(rows)))
-  const added = results.map((one) => (one.kind === 'imported' ? one.added : -1))
+  const added = results.map((one) => (one.kind === 'valid' ? one.added : -1))
   expect(added.toSorted((left, right) => left - right)).toEqual([...Array.from({ length: 19 }, () => 0), 30])
 })
 
 test('a wallet is taken in without a recipient', async () => {
   const rows = [row('jar', 50, { forward: null })]
-  await importOwners({ db: books.db, networks }, { kind: 'stable_wallet', rows, people, isDryRun: false })
+  await run(rows, 'stable_wallet')
   await saveOwner(books.db, {
     owner: { kind: 'stable_wallet', id: 'jar' },
     deposits: [{ network: base, address: address('c50') }],

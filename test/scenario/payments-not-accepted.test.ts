@@ -137,7 +137,7 @@ describe.each(rows)('$kind of a payment that the service holds, too', ({ kind })
   test('is ended by a person who decides to keep it', async () => {
     const shown = await shownOf(world.db, of('person'))
     const id = shown?.mismatches.find((one) => one.kind === kind)?.id
-    const line = `mismatches resolve ${id} --reason kept --by anna`
+    const line = `mismatches resolve ${id} --reason kept`
     expect(await runCommand(line, world.environment)).toMatchObject({ status: 0 })
     expect(await kindsOf(of('person'))).toEqual([`${kind} resolved`])
     expect((await shownOf(world.db, of('person')))?.deposit.state).toBe('held')

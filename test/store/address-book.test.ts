@@ -150,7 +150,17 @@ test.each([
   "insert into address_end (address_id, reason, ended_by) values (0, 'moved', 'ana')",
   "insert into address_end (address_id, reason, ended_by, approved_by) values (1, 'moved', 'ana', 'ANA')",
 ])('Postgres refuses what makes no sense: %s', async (statement) => {
-  await expect(sql.raw(statement).execute(books.db)).rejects.toThrow(/violates (check|foreign key)/)
+  await expect(sql.raw(statement).execute(books.owner)).rejects.toThrow(/violates (check|foreign key)/)
+})
+
+test("the daemon's login adds no entry of a person, nor an end", async () => {
+  const entry = { owner: { kind: 'stable_wallet', id: 'forged' }, deposits: [], forward: null } as const
+  const forged = inTransaction(books.db, (tx) =>
+    keepOwners(tx, [entry], { by: 'erin', approvedBy: 'max', decision: 1n }),
+  )
+  await expect(forged).rejects.toThrow('owner: an entry of a person needs a signed decision')
+  const end = sql`insert into address_end (address_id, reason, ended_by) values (1, 'moved', 'depositd')`
+  await expect(end.execute(books.db)).rejects.toThrow('permission denied for table address_end')
 })
 
 test('a deposit to an address that becomes known is decided again', async () => {

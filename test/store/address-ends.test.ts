@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { verifyBooks } from '../../src/jobs/books/verify-books.ts'
-import { endAddresses } from '../../src/store/address-ends.ts'
+import { type AddressEnd, type EndedAddress, endAddresses, settleEnds } from '../../src/store/address-ends.ts'
 import { readWatchList } from '../../src/store/chain/chain-watch.ts'
+import { inTransaction } from '../../src/store/database.ts'
 import { listBalances } from '../../src/store/ledger/accounts.ts'
-import { listOwners, readOwners, saveOwner } from '../../src/store/owners.ts'
+import { keepOwners, listOwners, readOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import {
   arbitrum,
@@ -31,8 +32,15 @@ beforeEach(async () => {
 afterEach(() => books[Symbol.asyncDispose]())
 
 const { owner } = channelApproval
-const end = (until: Date | null) =>
-  endAddresses(books.db, { owner, network: null, until, people, reason: 'the key is lost' })
+const end = (until: Date | null) => endThere({ owner, network: null, until, reason: 'the key is lost' })
+
+/** As the owner of the database, without signatures. */
+async function endThere(planned: Omit<AddressEnd, 'people'>): Promise<EndedAddress[]> {
+  const decided = { ...planned, people }
+  const ended = await inTransaction(books.owner, (tx) => endAddresses(tx, decided))
+  await settleEnds(books.owner, decided, ended)
+  return ended
+}
 
 /** The times of the payments whose address was not valid, in minutes. */
 async function outside(): Promise<unknown[]> {
@@ -89,8 +97,10 @@ test('a decision that began before the end is made again', async () => {
 test('the list names who added, approved and ended an entry, and for which time it is valid', async () => {
   const deposits = [{ network: base, address: recipient, validFrom: at(5) }]
   const wallet = { kind: 'stable_wallet', id: 'till' } as const
-  await saveOwner(books.db, { owner: wallet, deposits, forward: null }, people)
-  await endAddresses(books.db, { owner: wallet, network: base, until: at(9), people, reason: 'moved' })
+  await inTransaction(books.owner, (tx) =>
+    keepOwners(tx, [{ owner: wallet, deposits, forward: null }], people),
+  )
+  await endThere({ owner: wallet, network: base, until: at(9), reason: 'moved' })
   const lines = await listOwners(books.db, { kind: 'stable_wallet', limit: 9 })
   const [savings, till] = lines
   expect(savings).toMatchObject({
@@ -138,7 +148,7 @@ test('an owner has one address on a network until its validity ends', async () =
 
 test('an owner without a deposit address there has no end', async () => {
   const nowhere = { owner: { kind: 'channel', id: 'none' }, network: null } as const
-  expect(await endAddresses(books.db, { ...nowhere, until: at(1), people, reason: 'x' })).toEqual([])
+  expect(await endThere({ ...nowhere, until: at(1), reason: 'x' })).toEqual([])
 })
 
 test.each(['address_book', 'address_end', 'owner'])('nobody changes or deletes rows of %s', async (table) => {

@@ -59,7 +59,7 @@ export const decisions: Record<DecidedKnob, (world: World, payment: StruckPaymen
     const unmatchedDelivery = unmatchedDeliveries.find(
       (one) => one.amount === amount && one.network === network,
     )
-    await decide(world, `mismatches resolve ${unmatchedDelivery?.id} --reason returned --by anna`)
+    await decide(world, `mismatches resolve ${unmatchedDelivery?.id} --reason returned`)
   },
   misdirectForwardRate: (world, payment) => writeOff(world, payment, 'recipient_mismatch'),
   withholdRefundRate: (world, payment) => writeOff(world, payment, 'refund_due'),
@@ -93,10 +93,7 @@ export const endStates: Record<keyof typeof decisions, string> = {
 }
 
 async function resolve(world: World, payment: StruckPayment, kind: string): Promise<void> {
-  await decide(
-    world,
-    `mismatches resolve ${await mismatchOf(world, payment, kind)} --reason agreed --by anna`,
-  )
+  await decide(world, `mismatches resolve ${await mismatchOf(world, payment, kind)} --reason agreed`)
 }
 
 async function writeOff(world: World, payment: StruckPayment, kind: string): Promise<void> {

@@ -106,7 +106,7 @@ async function resolveSkew({ world }: Demonstration): Promise<void> {
     world.db,
   )
   for (const { id } of rows) {
-    const line = `mismatches resolve ${id} --reason told --by anna`
+    const line = `mismatches resolve ${id} --reason told`
     const { status, err } = await runCommand(line, world.environment)
     if (status !== 0) throw new Error(err)
   }

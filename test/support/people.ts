@@ -29,6 +29,10 @@ function noMoney(): never {
   throw new Error('this test decides about no money')
 }
 
+function notNeeded(): never {
+  throw new Error('this test opens and restores no books')
+}
+
 export function decisionDeps(
   db: Kysely<Tables>,
   accountPatterns: readonly string[] = [],
@@ -39,7 +43,15 @@ export function decisionDeps(
     db,
     pinned,
     now,
-    procedures: createProcedures({ books: () => ({ accountPatterns, guards: [] }), money, pinned, now }),
+    procedures: createProcedures({
+      books: () => ({ accountPatterns, guards: [] }),
+      money,
+      opening: notNeeded,
+      restore: notNeeded,
+      addressPeople: () => 2,
+      pinned,
+      now,
+    }),
   }
 }
 

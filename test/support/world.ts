@@ -10,7 +10,9 @@ import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import { roles } from '../../src/health.ts'
+import { addFirstPerson } from '../../src/jobs/people/procedures.ts'
 import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
+import { signerOf } from '../../src/people/decision.ts'
 import { connectOwners } from '../../src/provider/owners-client.ts'
 import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { type DemoChannel, demoOwners, startDemoService } from '../../src/sandbox/demo.ts'
@@ -113,6 +115,8 @@ export async function startWorld(
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
+  const { signingKey } = settings.people
+  if (signingKey !== null) await addFirstPerson(db, signerOf(signingKey.signer))
   const owners = await provision(settings, db, { channels, more: moreChannels })
   const { networks } = chains
   const places = { serviceDatabaseUrl: theirs.url, environment: whole }

@@ -1,27 +1,24 @@
 import { basename, extname } from 'node:path'
 import { loadServiceProfile } from '../../app/service-profile.ts'
 import type { ServiceSettings, Settings } from '../../config/settings.ts'
-import {
-  checkEntryPeople,
-  contradictionsOf,
-  type EntryPeople,
-  type OwnerEntry,
-  type StatedOwner,
-} from '../../core/address-book.ts'
+import { contradictionsOf, type OwnerEntry, type StatedOwner } from '../../core/address-book.ts'
 import { defaultService, idAmongServices, type Owner, serviceOf } from '../../core/evidence.ts'
-import { importOwners, refuseImport } from '../../jobs/import-owners.ts'
-import { createChannel, createStableWallet } from '../../jobs/provision.ts'
+import { checkImport, refuseImport } from '../../jobs/import-owners.ts'
+import { type AddressChange, additionOf } from '../../jobs/people/address-procedures.ts'
+import { refuseRequester } from '../../jobs/people/decide.ts'
+import { createChannel, createStableWallet, type ProvisionDeps } from '../../jobs/provision.ts'
 import { columnsFor, serviceColumn } from '../../presentation/text.ts'
 import { connectOwners, type OwnersClient } from '../../provider/owners-client.ts'
 import { readOwnersFile } from '../../provider/owners-file.ts'
-import { endAddresses } from '../../store/address-ends.ts'
 import { type EntryHistory, listOwners, type OwnerAddressLine, readOwners } from '../../store/owners.ts'
-import { actorOf, nameOf } from '../actor.ts'
+import { missingEntries } from '../../store/signed-entries.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { checkFilters } from '../filters.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
-import { choiceOf, notFound, textOf, wrongUse } from '../options.ts'
+import { choiceOf, textOf, wrongUse } from '../options.ts'
+import { decideCommand } from '../people/decide.ts'
+import { ownSigner, withDecisions } from '../people/signing.ts'
 import { print, type TableColumn } from '../print.ts'
 
 function connectTo(settings: Settings, service: ServiceSettings): OwnersClient {
@@ -38,25 +35,16 @@ function serviceIn({ services }: Settings, name: string = defaultService): Servi
 
 type OwnerOptions = { service?: string }
 
-type PeopleOptions = { by?: string; approvedBy?: string }
+type BreakGlassOptions = { breakGlass?: string }
 
-/** @throws Fault `usage_bad` if the settings require a second person */
-export function entryPeopleOf({ addressBook }: Settings, { by, approvedBy }: PeopleOptions): EntryPeople {
-  const second = approvedBy === undefined ? null : nameOf('--approved-by', approvedBy)
-  const people = { by: actorOf(by).name, approvedBy: second }
-  checkEntryPeople(people, addressBook.secondPerson)
-  return people
-}
-
-type ChannelOptions = OwnerOptions & PeopleOptions & { network: string; asset: string; recipient: string }
+type ChannelOptions = OwnerOptions & BreakGlassOptions & { network: string; asset: string; recipient: string }
 
 export async function createChannelCommand(
   context: Context,
   id: string,
-  { service: serviceName, network, asset, recipient, ...named }: ChannelOptions,
+  { service: serviceName, network, asset, recipient, breakGlass }: ChannelOptions,
 ): Promise<void> {
   const settings = attachedSettings(context)
-  const people = entryPeopleOf(settings, named)
   const service = serviceIn(settings, serviceName)
   const networks = settings.networks.map(({ name }) => name)
   choiceOf('--network', network, networks)
@@ -67,26 +55,35 @@ export async function createChannelCommand(
     forwardRecipient: recipient,
   }
   const owners = connectTo(settings, service)
+  await provision(context, breakGlass, (deps) => createChannel({ ...settings, ...deps, owners }, request))
+}
+
+/** Creates it at the service, and decides that its addresses are watched. */
+async function provision(
+  context: Context,
+  breakGlass: string | undefined,
+  create: (deps: Pick<ProvisionDeps, 'db' | 'save'>) => Promise<OwnerEntry>,
+): Promise<void> {
+  if (breakGlass === undefined)
+    await withDecisions(context, (deps) => refuseRequester(deps, ownSigner(context), 'addresses'))
+  let isNew = false
   const entry = await withDatabase(context, (db) =>
-    createChannel({ ...settings, db, owners, people }, request),
+    create({ db, save: async (one) => void (isNew = (await missingEntries(db, [one])).length > 0) }),
   )
-  printEntry(context, entry)
+  if (!isNew) return printEntry(context, entry)
+  await decideCommand(context, { kind: 'addresses', change: additionOf([entry]) }, breakGlass)
 }
 
 export async function createWalletCommand(
   context: Context,
   id: string,
-  { service: name, ...named }: OwnerOptions & PeopleOptions,
+  { service: name, breakGlass }: OwnerOptions & BreakGlassOptions,
 ): Promise<void> {
   const settings = attachedSettings(context)
-  const people = entryPeopleOf(settings, named)
   const service = serviceIn(settings, name)
   const owners = connectTo(settings, service)
   const unique = idAmongServices(service.name, id)
-  const entry = await withDatabase(context, (db) =>
-    createStableWallet({ ...settings, db, owners, people }, unique),
-  )
-  printEntry(context, entry)
+  await provision(context, breakGlass, (deps) => createStableWallet({ ...settings, ...deps, owners }, unique))
 }
 
 const paging: ListKeyset<OwnerBookLine> = {
@@ -188,30 +185,33 @@ const bookColumn: TableColumn<OwnerBookLine> = { title: 'BOOK', value: ({ book }
 
 function printEntry(context: Context, { owner, deposits, forward }: OwnerEntry): void {
   const lines = deposits.map(({ network, address }) => `  ${network.padEnd(10)} ${address}\n`)
-  const text = `${owner.kind} ${owner.id} is now watched; deposit addresses:\n${lines.join('')}`
+  const text = `${owner.kind} ${owner.id} is watched already; deposit addresses:\n${lines.join('')}`
   print(context, { owner, deposits, forward }, text)
 }
 
 export async function importOwnersCommand(
   context: Context,
   file: string,
-  { kind, dryRun: isDryRun = false, ...named }: PeopleOptions & { kind: Owner['kind']; dryRun?: boolean },
+  {
+    kind,
+    dryRun: isDryRun = false,
+    breakGlass,
+  }: BreakGlassOptions & { kind: Owner['kind']; dryRun?: boolean },
 ): Promise<void> {
   const format = formatOf(file)
-  const settings = attachedSettings(context)
-  const { networks } = settings
-  const people = entryPeopleOf(settings, named)
+  const { networks } = attachedSettings(context)
   const { rows, faults } = readOwnersFile(readTextFile(file, file), { format, kind })
-  const imported = await withDatabase(context, (db) =>
-    // Checked even if other rows are not readable, so that all errors are reported at once.
-    importOwners({ db, networks }, { kind, rows, people, isDryRun: isDryRun || faults.length > 0 }),
-  )
-  if (imported.kind === 'refused' || faults.length > 0)
-    refuseImport(basename(file), [...faults, ...(imported.kind === 'refused' ? imported.faults : [])])
-  const { owners, added, addresses } = imported
-  const news = `${added} ${isDryRun ? 'would be ' : ''}added, ${owners - added} already in the address book`
+  // Checked even if other rows are not readable, so that all errors are reported at once.
+  const checked = await withDatabase(context, (db) => checkImport({ db, networks }, { kind, rows }))
+  if (checked.kind === 'refused' || faults.length > 0)
+    refuseImport(basename(file), [...faults, ...(checked.kind === 'refused' ? checked.faults : [])])
+  const { entries, owners, added, addresses, isNew } = checked
+  const known = owners - added
+  const news = `${added} ${isDryRun ? 'would be ' : ''}added, ${known} already in the address book`
   const text = `${owners} owners with ${addresses} addresses; ${news}\n`
-  print(context, { owners, added, addresses, dryRun: isDryRun }, text)
+  if (isDryRun || !isNew) return print(context, { owners, added, addresses, dryRun: isDryRun }, text)
+  if (!context.json) context.stdout.write(text.replace('added', 'new'))
+  await decideCommand(context, { kind: 'addresses', change: additionOf(entries) }, breakGlass)
 }
 
 function formatOf(file: string): 'csv' | 'json' {
@@ -221,7 +221,7 @@ function formatOf(file: string): 'csv' | 'json' {
   throw wrongUse(`${file} is neither .csv nor .json`, 'rename the file to .csv or .json')
 }
 
-type RetireOptions = PeopleOptions & {
+type RetireOptions = BreakGlassOptions & {
   kind: Owner['kind']
   reason: string
   network?: string
@@ -233,23 +233,15 @@ type RetireOptions = PeopleOptions & {
 export async function retireCommand(
   context: Context,
   id: string,
-  { kind, network: name, at = new Date(), withdraw = false, ...options }: RetireOptions,
+  { kind, network: name, at = new Date(), withdraw = false, reason, breakGlass }: RetireOptions,
 ): Promise<void> {
-  const settings = attachedSettings(context)
-  const networks = settings.networks.map((one) => one.name)
-  const network = name === undefined ? null : choiceOf('--network', name, networks)
-  const until = withdraw ? null : at
-  const [people, reason] = [entryPeopleOf(settings, options), textOf('--reason', options.reason)]
-  const end = { owner: { kind, id }, network, until, people, reason }
-  const ended = await withDatabase(context, (db) => endAddresses(db, end))
-  if (ended.length === 0) {
-    const [what, list] = kind === 'channel' ? ['channel', 'channels'] : ['wallet', 'wallets']
-    throw notFound(
-      `${what} ${id}${network === null ? '' : ` on ${network}`}`,
-      `use an id from "bin/depositd ${list} list"`,
-    )
+  const networks = attachedSettings(context).networks.map((one) => one.name)
+  const change: AddressChange = {
+    action: 'end',
+    owner: { kind, id },
+    network: name === undefined ? null : choiceOf('--network', name, networks),
+    until: withdraw ? null : at.toISOString(),
+    reason: textOf('--reason', reason),
   }
-  const news = until === null ? 'valid again' : `valid until ${until.toISOString()}, and watched further on`
-  const lines = ended.map((one) => `${one.network.padEnd(10)} ${one.address} is ${news}\n`)
-  print(context, { owner: end.owner, validUntil: until, addresses: ended, ...people, reason }, lines.join(''))
+  await decideCommand(context, { kind: 'addresses', change }, breakGlass)
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { formatNames } from '../../ledger/export/formats.ts'
 import type { LedgerJournalKind } from '../../store/ledger/journals.ts'
 import { limited, listed } from '../lists.ts'
-import { type Act, actorCommand, choice, ranged, reasoned, subcommand, timeOption } from '../options.ts'
+import { type Act, choice, ranged, reasoned, subcommand, timeOption } from '../options.ts'
 import { signedCommand } from '../people/commands.ts'
 
 export function describeLedger(program: Command, act: Act): void {
@@ -69,11 +69,6 @@ function describePeriods(ledger: Command, act: Act): void {
     .action(act(async () => (await import('./periods.ts')).periodsCommand))
 }
 
-function approvedCommand(group: Command, words: string, description: string): Command {
-  const command = actorCommand(group, words, description)
-  return command.requiredOption('--approved-by <name>', 'the second person, who approves')
-}
-
 function describeOpening(ledger: Command, act: Act): void {
   const open = 'book the balances with which the books begin, proved by the chains and the service'
   const file = 'the balances: a CSV file with the columns account, asset and balance'
@@ -81,7 +76,7 @@ function describeOpening(ledger: Command, act: Act): void {
     'take what is proved instead: StableWallets by the service, deposit addresses by the chains'
   const toSuspense = 'decide to book differences to suspense, so that each account has the proved balance'
   const undecided = 'how long to wait until the daemon has decided what was received before'
-  const command = reasoned(approvedCommand(ledger, 'open', open))
+  const command = reasoned(signedCommand(ledger, 'open', open))
     .addOption(timeOption('--at <time>', 'when the books begin').makeOptionMandatory())
     .addOption(new Option('--file <file>', file).conflicts('fromService'))
     .option('--from-service', fromService)

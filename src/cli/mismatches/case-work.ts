@@ -4,63 +4,54 @@ import type { MatchChange, WriteOffChange } from '../../jobs/books/decide-money.
 import { inTransaction } from '../../store/database.ts'
 import { type CaseAction, workOnCases } from '../../store/mismatches/cases.ts'
 import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
-import { actorOf, actorText, mismatchIds, nameOf } from '../actor.ts'
+import { mismatchIds, nameOf } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { checkFilters } from '../filters.ts'
 import { wholeOf } from '../lists.ts'
 import { badValue, textOf, timeOf, wrongUse } from '../options.ts'
 import { decideCommand } from '../people/decide.ts'
+import { ownPerson } from '../people/signing.ts'
 import { printMismatches } from './mismatches.ts'
 
-type CaseOptions = { by?: string }
-
 /** The last word is the name; `nobody` removes the assignment. */
-export function assignCommand(context: Context, words: readonly string[], options: CaseOptions) {
+export function assignCommand(context: Context, words: readonly string[]) {
   const name = words.at(-1) ?? ''
   if (/^\d+$/.test(name)) {
     const fix = 'end with the name of a person, or "nobody"; nothing was changed'
     throw wrongUse(`${name} is a number, not a name`, fix)
   }
   const to = name === 'nobody' ? null : nameOf('the name', name)
-  return workOn(context, words.slice(0, -1), { ...options, act: { action: 'assigned', to } })
+  return workOn(context, words.slice(0, -1), { action: 'assigned', to })
 }
 
 /** The last word is the comment. */
-export function commentCommand(context: Context, words: readonly string[], options: CaseOptions) {
+export function commentCommand(context: Context, words: readonly string[]) {
   const text = textOf('the comment', words.at(-1) ?? '')
-  return workOn(context, words.slice(0, -1), { ...options, act: { action: 'commented', text } })
+  return workOn(context, words.slice(0, -1), { action: 'commented', text })
 }
 
-export function snoozeCommand(
-  context: Context,
-  ids: readonly string[],
-  { until, ...options }: CaseOptions & { until: string },
-) {
-  return workOn(context, ids, { ...options, act: { action: 'snoozed', until: comingTime(until) } })
+export function snoozeCommand(context: Context, ids: readonly string[], { until }: { until: string }) {
+  return workOn(context, ids, { action: 'snoozed', until: comingTime(until) })
 }
 
 export function endCommand(
   context: Context,
   ids: readonly string[],
-  { action, reason, ...options }: CaseOptions & { action: 'resolved' | 'reopened'; reason: string },
+  { action, reason }: { action: 'resolved' | 'reopened'; reason: string },
 ) {
-  return workOn(context, ids, { ...options, act: { action, text: textOf('--reason', reason) } })
+  return workOn(context, ids, { action, text: textOf('--reason', reason) })
 }
 
 /** Applies the action to all mismatches or none. */
-async function workOn(
-  context: Context,
-  words: readonly string[],
-  { act, by }: CaseOptions & { act: CaseAction },
-): Promise<void> {
+async function workOn(context: Context, words: readonly string[], act: CaseAction): Promise<void> {
   const ids = mismatchIds(words)
-  const actor = actorOf(by)
-  const { rows, services } = await withDatabase(context, async (db) => {
-    await inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: actor.name }))
+  const { actor, rows, services } = await withDatabase(context, async (db) => {
+    const person = await ownPerson(context, db, 'operator')
+    await inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: person }))
     const changed = await listMismatches(db, { ids, also: 'all', limit: ids.length })
-    return { rows: changed, services: await checkFilters(context, db, {}) }
+    return { actor: person, rows: changed, services: await checkFilters(context, db, {}) }
   })
-  if (!context.json) context.stdout.write(`${act.action} ${actorText(actor)}\n`)
+  if (!context.json) context.stdout.write(`${act.action} by ${actor}\n`)
   printMismatches(context, wholeOf(rows), services)
 }
 

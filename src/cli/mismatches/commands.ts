@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import { severities } from '../../core/mismatches/kind-entry.ts'
 import { listed } from '../lists.ts'
-import { type Act, actorCommand, choice, ofService, reasoned, spanOption, subcommand } from '../options.ts'
+import { type Act, choice, ofService, reasoned, spanOption, subcommand } from '../options.ts'
 import { signedCommand } from '../people/commands.ts'
 
 export function describeMismatches(program: Command, act: Act): void {
@@ -45,21 +45,21 @@ export function describeMismatches(program: Command, act: Act): void {
 
 function describeCaseWork(mismatches: Command, act: Act): void {
   const assign = 'assign mismatches to a person; "nobody" removes the assignment'
-  actorCommand(mismatches, 'assign <words...>', assign)
+  subcommand(mismatches, 'assign <words...>', assign)
     .usage('[options] <id...> <name>')
     .action(act(async () => (await import('./case-work.ts')).assignCommand))
-  actorCommand(mismatches, 'comment <words...>', 'add a comment to the history of mismatches')
+  subcommand(mismatches, 'comment <words...>', 'add a comment to the history of mismatches')
     .usage('[options] <id...> <text>')
     .action(act(async () => (await import('./case-work.ts')).commentCommand))
   const snooze = 'hide mismatches from the list until a time, or until their evidence changes'
-  actorCommand(mismatches, 'snooze <id...>', snooze)
+  subcommand(mismatches, 'snooze <id...>', snooze)
     .requiredOption('--until <time>', 'a time, or how long from now, like 24h or 3d; "now" ends the snooze')
     .action(act(async () => (await import('./case-work.ts')).snoozeCommand))
   const resolve = 'resolve mismatches by decision, until their evidence changes'
-  reasoned(actorCommand(mismatches, 'resolve <id...>', resolve))
+  reasoned(subcommand(mismatches, 'resolve <id...>', resolve))
     .setOptionValue('action', 'resolved')
     .action(act(async () => (await import('./case-work.ts')).endCommand))
-  reasoned(actorCommand(mismatches, 'reopen <id...>', 'reopen resolved mismatches'))
+  reasoned(subcommand(mismatches, 'reopen <id...>', 'reopen resolved mismatches'))
     .setOptionValue('action', 'reopened')
     .action(act(async () => (await import('./case-work.ts')).endCommand))
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Act, actorCommand, ranged, timeOption } from '../options.ts'
+import { type Act, ranged, subcommand, timeOption } from '../options.ts'
 
 const waits = { min: 0, max: 86_400 }
 const samples = { min: 10, max: 10_000 }
@@ -7,8 +7,7 @@ const samples = { min: 10, max: 10_000 }
 export function describeOnboard(program: Command, act: Act): void {
   const what =
     'connect a service of any shape, step by step: find its calls, its webhooks and its profile, prove them, import its addresses, and activate it; run again to continue'
-  actorCommand(program, 'onboard <service>', what)
-    .option('--approved-by <name>', 'the second person, who checked the address book')
+  subcommand(program, 'onboard <service>', what)
     .option('--url <url>', 'address of the service; not for the one that SERVICE_URL names')
     .option('--auth <yaml>', "section auth, like '{ header: X-Token, secret: SERVICE_API_ACME_KEY }'")
     .option('--list <path>', 'path of the call that lists deposits, if it is not found')

@@ -17,8 +17,6 @@ export type OnboardOptions = {
   wait: number
   records: number
   yes?: boolean
-  by?: string
-  approvedBy?: string
 }
 
 /** What every step of an onboarding uses. */

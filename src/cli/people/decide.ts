@@ -1,8 +1,12 @@
 import type { PeriodChangeResult } from '../../jobs/books/close-period.ts'
+import type { BookedOpening } from '../../jobs/books/open-books.ts'
+import type { AddressChange, AddressChangeResult } from '../../jobs/people/address-procedures.ts'
 import { type DecisionResult, decideUnsigned, requestDecision } from '../../jobs/people/decide.ts'
+import { decidedJournals } from '../../jobs/people/decided-journals.ts'
 import type { DecidedMoney } from '../../jobs/people/money-procedures.ts'
-import { decidedJournals, type PeriodDecision } from '../../jobs/people/procedures.ts'
-import type { JsonValue } from '../../people/decision.ts'
+import type { PeriodDecision } from '../../jobs/people/procedures.ts'
+import type { RestoreResult } from '../../jobs/people/restore-procedure.ts'
+import type { DecisionContent, JsonValue } from '../../people/decision.ts'
 import type { DecisionKind } from '../../people/roles.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { placeOf } from '../../presentation/journal.ts'
@@ -11,7 +15,9 @@ import type { BookedJournal } from '../../store/ledger/journals.ts'
 import type { PeriodChange } from '../../store/ledger/periods.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { journalDocument } from '../documents.ts'
-import { print, printable, table } from '../print.ts'
+import { openingDocument, openingText } from '../ledger/opening-text.ts'
+import { print, printable, type TableColumn, table } from '../print.ts'
+import { restoredText } from './restored-text.ts'
 import { ownSigner, unsignedNames, withDecisions } from './signing.ts'
 
 type DecisionRequest = { kind: DecisionKind; change: JsonValue }
@@ -40,9 +46,13 @@ async function printWaiting(context: Context, { id, by, content }: DecisionResul
     const { transfers } = journalDocument(journal, assets)
     return `${journal.key}, ${placeOf(journal)}\n${table(transfers, transferColumns)}`
   })
-  const books = tables.length === 0 ? 'it books no journal\n' : tables.join('')
   const document = { decision: id, state: 'waiting', kind: content.kind, by, books: content.grounds.books }
-  print(context, document, printable(`${next}${books}`))
+  print(context, document, printable(`${next}${tables.length === 0 ? otherBooks(content) : tables.join('')}`))
+}
+
+function otherBooks({ kind, change, grounds }: DecisionContent): string {
+  if (kind !== 'addresses') return 'it books no journal\n'
+  return linesOfAddresses(change as AddressChange, grounds.books)
 }
 
 type DoneDecision = Pick<DecisionResult, 'by' | 'approvedBy' | 'result'> & { id: bigint | null }
@@ -72,7 +82,68 @@ const outcomes: Record<DecisionKind, (done: DoneChange) => DecisionOutcomeText> 
   reopen: changedPeriod,
   write_off: decidedMoney,
   match: decidedMoney,
+  addresses: changedAddresses,
+  opening: openedBooks,
+  restore: restoredBooks,
 }
+
+function openedBooks({ result, assets }: DoneChange): DecisionOutcomeText {
+  const opening = result as BookedOpening
+  const { rows, replaced } = openingText(opening, { assets, limit: openingLinesMax })
+  const did = `booked as journal ${opening.id}`
+  const rest = `${placeOf(opening)}\n${rows}${replaced}\n`
+  return { did, rest, document: openingDocument(opening, assets) }
+}
+
+const openingLinesMax = 1000
+
+function restoredBooks({ result }: DoneChange): DecisionOutcomeText {
+  const { restored } = result as RestoreResult
+  if (restored === null) throw new Error('invariant broken: a restore has ended')
+  const rest = `${restoredText(restored)}compare with "bin/depositd rebuild --verify"\n`
+  return { did: 'the books are restored', rest, document: { restored } }
+}
+
+function changedAddresses({ change, result }: DoneChange): DecisionOutcomeText {
+  const wanted = change as AddressChange
+  const changed = result as AddressChangeResult
+  if ('ended' in changed && wanted.action === 'end') {
+    const { owner, until, reason } = wanted
+    const news = until === null ? 'valid again' : `valid until ${until}, and watched further on`
+    const lines = changed.ended.map((one) => `${one.network.padEnd(10)} ${one.address} is ${news}\n`)
+    const document = { owner, validUntil: until, addresses: changed.ended, reason }
+    return { did: `${changed.ended.length} addresses`, rest: lines.join(''), document }
+  }
+  const { added, entries } = changed as Extract<AddressChangeResult, { added: number }>
+  const did = `${added} owners added; their addresses are watched`
+  return { did, rest: linesOfAddresses(wanted, entries), document: { added, entries } }
+}
+
+/** @param entries as in the text that people sign */
+function linesOfAddresses({ action }: AddressChange, entries: readonly JsonValue[]): string {
+  const rows = entries.filter((one) => one !== null && typeof one === 'object' && 'address' in one)
+  return table(rows as unknown as AddressLine[], action === 'add' ? addressColumns : endColumns)
+}
+
+type AddressLine = {
+  owner: string | null
+  network: string
+  address: string
+  role?: string
+  until?: string | null
+}
+
+const endColumns: TableColumn<AddressLine>[] = [
+  { title: 'OWNER', value: ({ owner }) => owner ?? '' },
+  { title: 'NETWORK', value: ({ network }) => network },
+  { title: 'ADDRESS', value: ({ address }) => address },
+  { title: 'UNTIL', value: ({ until }) => until ?? 'valid again' },
+]
+
+const addressColumns: TableColumn<AddressLine>[] = [
+  ...endColumns.slice(0, -1),
+  { title: 'ROLE', value: ({ role = '' }) => role },
+]
 
 function bookedJournal({ result, assets }: DoneChange): DecisionOutcomeText {
   const journal = result as BookedJournal

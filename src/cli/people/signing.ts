@@ -1,8 +1,11 @@
+import type { Kysely } from 'kysely'
 import { decisionProcedures } from '../../app/rules.ts'
 import { readFrom } from '../../config/environment.ts'
 import { originOfConsole, readLinks, readOps, readPeople } from '../../config/environment-settings.ts'
-import type { DecisionDeps } from '../../jobs/people/decide.ts'
+import { type DecisionDeps, readRegister } from '../../jobs/people/decide.ts'
+import { refuseSigner } from '../../jobs/people/refuse.ts'
 import { type Signer, signerOf } from '../../people/decision.ts'
+import type { PersonRole } from '../../people/roles.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
@@ -15,6 +18,8 @@ import {
   withDatabase,
 } from '../context.ts'
 import { wrongUse } from '../options.ts'
+import { reportProgress } from '../print.ts'
+import { progressLine } from './restored-text.ts'
 
 /** The key of the person at this command line, from SIGNING_KEY. */
 export function ownSigner(context: Context): Signer {
@@ -23,9 +28,19 @@ export function ownSigner(context: Context): Signer {
   const key = readFrom(isGiven ? context.environment : attachedEnvironment(context), readPeople).signingKey
   if (key !== null) return signerOf(key.signer)
   throw wrongUse(
-    'no SIGNING_KEY is set, so this decision cannot be signed',
+    'no SIGNING_KEY is set, so it is not known who acts',
     'make a key with "bin/depositd people key NAME --out FILE", let an administrator add you, and set SIGNING_KEY_FILE to the file',
   )
+}
+
+/**
+ * Who acts at this command line, for work that is not signed: the key must be of a person with this role.
+ * @throws Fault `usage_bad`
+ */
+export async function ownPerson(context: Context, db: Kysely<Tables>, role: PersonRole): Promise<string> {
+  const signer = ownSigner(context)
+  refuseSigner(await readRegister(db, pinnedKey(context)), signer, role)
+  return signer.person
 }
 
 /** The public key with which the register of people begins; null if the settings name none. */
@@ -50,7 +65,13 @@ export function withDecisions<Result>(
   work: (deps: DecisionDeps & { db: Database<Tables> }) => Promise<Result>,
 ): Promise<Result> {
   const pinned = pinnedKey(context)
-  const procedures = decisionProcedures({ settings: () => attachedSettings(context), pinned, now })
+  const report = reportProgress(context)
+  const procedures = decisionProcedures({
+    settings: () => attachedSettings(context),
+    pinned,
+    now,
+    report: (progress) => report(progressLine(progress)),
+  })
   return withDatabase(asDecider(context), (db) => work({ db, procedures, pinned, now }), longQueryMs)
 }
 

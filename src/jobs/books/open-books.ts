@@ -185,28 +185,38 @@ export async function bookOpening(
   opening: Opening,
   people: ByHand,
 ): Promise<BookedOpening> {
-  refuseOnePerson(people)
-  refuseReason(people.reason)
   return await withoutRace(() =>
-    beforeAllDecisions(deps.db, async (tx: Transaction<Tables>) => {
-      const { key, transfers, rows, lots, replaced } = await checkOpening({ ...deps, db: tx }, opening)
-      if (!opening.toSuspense) refuseDifferences(rows)
-      const journal = {
-        key,
-        kind: 'opening',
-        reverses: null,
-        eventAt: opening.at,
-        transfers,
-        depositId: null,
-      } as const
-      const id = await bookByHand(tx, journal, people)
-      await saveOpeningLots(tx, id, lots)
-      return { ...(await found(tx, id)), rows, lots, replaced }
-    }),
+    beforeAllDecisions(deps.db, (tx: Transaction<Tables>) =>
+      bookOpeningWithin({ ...deps, db: tx }, opening, people),
+    ),
   )
 }
 
-function refuseDifferences(rows: readonly OpeningRow[]): void {
+/** While nothing is decided; every deposit is due for a new decision after the commit. @throws as `bookOpening` */
+export async function bookOpeningWithin(
+  deps: { db: Transaction<Tables>; now: () => Date },
+  opening: Opening,
+  people: ByHand,
+): Promise<BookedOpening> {
+  refuseOnePerson(people)
+  refuseReason(people.reason)
+  const { key, transfers, rows, lots, replaced } = await checkOpening(deps, opening)
+  if (!opening.toSuspense) refuseDifferences(rows)
+  const journal = {
+    key,
+    kind: 'opening',
+    reverses: null,
+    eventAt: opening.at,
+    transfers,
+    depositId: null,
+  } as const
+  const id = await bookByHand(deps.db, journal, people)
+  await saveOpeningLots(deps.db, id, lots)
+  return { ...(await found(deps.db, id)), rows, lots, replaced }
+}
+
+/** @throws Fault `usage_bad` if there are any */
+export function refuseDifferences(rows: readonly OpeningRow[]): void {
   const differing = rows.filter(isDifferent).length
   if (differing === 0) return
   throw refused(

@@ -80,8 +80,8 @@ async function writeOffFindings(tx: Transaction<Tables>): Promise<string[]> {
   return undecided.map((id) => `journal ${id} writes off what no person decided`)
 }
 
-/** Decisions about people are only themselves. */
+/** Decisions about people are only themselves, and a restore may find nothing to book. */
 function shownKinds(readsEvidence: boolean): (kind: DecisionKind) => boolean {
-  const hidden = readsEvidence ? ['person'] : ['person', 'write_off', 'match']
+  const hidden = ['person', 'restore', ...(readsEvidence ? [] : ['write_off', 'match', 'addresses'])]
   return (kind) => !hidden.includes(kind)
 }

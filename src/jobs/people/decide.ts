@@ -112,6 +112,20 @@ function idsOf({ decision, nonce }: DecisionContent): Pick<DecisionContent, 'dec
   return { decision, nonce }
 }
 
+/** The number of a decision that waits with exactly this change; null if there is none. */
+export async function findWaiting(
+  { db, pinned }: DecisionDeps,
+  { kind, change }: { kind: DecisionKind; change: JsonValue },
+): Promise<bigint | null> {
+  const stored = await readDecisions(db, { kind })
+  const { decisions } = foldDecisions([...(await readDecisions(db, { kind: 'person' })), ...stored], pinned)
+  const same = stored.findLast(({ id }) => {
+    const { state, content = null } = decisions.get(id) ?? {}
+    return state === 'waiting' && JSON.stringify(content?.change) === JSON.stringify(change)
+  })
+  return same?.id ?? null
+}
+
 type DatedChange = { kind: DecisionKind; change: JsonValue; at: Date }
 
 type RequestParts = { request: DatedChange; prepared: PreparedDecision; signer: Signer }

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import type { LedgerTransfer } from '../../core/booking-targets.ts'
 import { Fault } from '../../core/errors.ts'
 import type { DecisionGrounds, Signer } from '../../people/decision.ts'
 import { problemOfPerson } from '../../people/register.ts'
@@ -17,20 +16,22 @@ import {
 } from '../books/book-by-hand.ts'
 import { preparePeriodChange } from '../books/close-period.ts'
 import { bookReversal, checkReversal } from '../books/reverse-by-hand.ts'
+import { addressProcedure } from './address-procedures.ts'
 import { refuseForged } from './check-decisions.ts'
-import {
-  type DecidedBy,
-  type DecisionProcedure,
-  type DecisionProcedures,
-  readRegister,
-  requestDecision,
-} from './decide.ts'
+import { type DecisionProcedure, type DecisionProcedures, readRegister, requestDecision } from './decide.ts'
+import { journalBook, withApprover } from './decided-journals.ts'
 import { type LoadMoneyDeps, matchProcedure, writeOffProcedure } from './money-procedures.ts'
+import { type LoadOpeningDeps, openingProcedure } from './opening-procedure.ts'
+import { type LoadRestoreDeps, restoreProcedure } from './restore-procedure.ts'
 
 type ProcedureSettings = {
   /** Only journals need them, so a close works without the settings. */
   books: () => Pick<ManualJournalDeps, 'accountPatterns' | 'guards'>
   money: LoadMoneyDeps
+  opening: LoadOpeningDeps
+  restore: LoadRestoreDeps
+  /** How many people a change of the address book takes. */
+  addressPeople: () => 1 | 2
   pinned: string | null
   now: () => Date
 }
@@ -42,7 +43,13 @@ export type ReversalChange = { journal: string; reason: string }
 
 export type PeriodDecision = Pick<PeriodChange, 'period' | 'action' | 'forced' | 'reason'>
 
-export function createProcedures({ pinned, now, books, money }: ProcedureSettings): DecisionProcedures {
+export function createProcedures({
+  pinned,
+  now,
+  books,
+  money,
+  ...load
+}: ProcedureSettings): DecisionProcedures {
   return {
     person: async (_db, change) => ({
       people: 1,
@@ -62,7 +69,8 @@ export function createProcedures({ pinned, now, books, money }: ProcedureSetting
           groundsOf(await checkJournal({ db: tx, ...books(), now: now() }, written), (id) =>
             evidenceOfDeposit(tx, id),
           ),
-        carryOut: (tx, people) => bookJournal({ db: tx, ...books(), now: now() }, written, approved(people)),
+        carryOut: (tx, people) =>
+          bookJournal({ db: tx, ...books(), now: now() }, written, withApprover(people)),
       }
     },
     reversal,
@@ -74,6 +82,9 @@ export function createProcedures({ pinned, now, books, money }: ProcedureSetting
     reopen: changeOfPeriod,
     write_off: writeOffProcedure(money),
     match: matchProcedure(money),
+    addresses: addressProcedure(load.addressPeople),
+    opening: openingProcedure(load.opening),
+    restore: restoreProcedure(load.restore),
   }
 }
 
@@ -87,7 +98,7 @@ const reversal: DecisionProcedure = async (db, change) => {
     grounds: async (tx) =>
       groundsOf(await checkReversal(tx, id, { reason }), (deposit) => evidenceOfDeposit(tx, deposit)),
     async carryOut(tx, people) {
-      const byHand = { ...approved(people), reason }
+      const byHand = { ...withApprover(people), reason }
       if (!isOpening) return bookReversal(tx, id, byHand)
       const { result, digest } = await holdingDecisions(tx, () => bookReversal(tx, id, byHand))
       undone = { digest }
@@ -111,50 +122,12 @@ const changeOfPeriod: DecisionProcedure = async (db, change) => {
   }
 }
 
-function approved({ by, approvedBy, decision }: DecidedBy) {
-  return { by, approvedBy: approvedBy ?? '', decision }
-}
-
 async function groundsOf(
-  { key, eventAt, period, depositId, transfers }: JournalPreview,
+  journal: JournalPreview,
   digest: (depositId: bigint) => Promise<string | null>,
 ): Promise<DecisionGrounds> {
-  const journal: DecidedJournal = {
-    key,
-    event_at: eventAt.toISOString(),
-    period,
-    deposit: depositId?.toString() ?? null,
-    transfers: transfers.map(({ amount, ...line }) => ({ ...line, amount: amount.toString() })),
-  }
-  return {
-    evidence: depositId === null ? null : await digest(depositId),
-    books: [journal],
-  }
-}
-
-/** In the text that is signed; amounts in base units. */
-type DecidedJournal = {
-  key: string
-  event_at: string
-  period: string
-  deposit: string | null
-  transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[]
-}
-
-/** The journals that a decision books. */
-export function decidedJournals({ books }: DecisionGrounds): JournalPreview[] {
-  const journals = books.filter((book) => book !== null && typeof book === 'object' && 'transfers' in book)
-  return (journals as unknown as DecidedJournal[]).map(
-    ({ event_at: at, deposit, transfers, ...journal }) => ({
-      ...journal,
-      eventAt: new Date(at),
-      depositId: deposit === null ? null : BigInt(deposit),
-      transfers: transfers.map(({ amount, ...line }) => ({
-        ...line,
-        amount: BigInt(amount) as LedgerTransfer['amount'],
-      })),
-    }),
-  )
+  const { depositId } = journal
+  return { evidence: depositId === null ? null : await digest(depositId), books: [journalBook(journal)] }
 }
 
 const now = () => new Date()
@@ -163,7 +136,7 @@ const now = () => new Date()
 export async function addFirstPerson(db: Kysely<Tables>, signer: Signer): Promise<void> {
   const pinned = signer.key
   if ((await readRegister(db, pinned)).firstKey !== null) return
-  const procedures = createProcedures({ books: notNeeded, money: notNeeded, pinned, now })
+  const procedures = createProcedures({ ...needless, pinned, now })
   const roles = ['administrator', 'accountant', 'operator', 'approver']
   const change = { person: signer.person, roles, keys: [signer.key] }
   await requestDecision({ db, procedures, pinned, now }, { kind: 'person', change }, signer)
@@ -171,4 +144,12 @@ export async function addFirstPerson(db: Kysely<Tables>, signer: Signer): Promis
 
 function notNeeded(): never {
   throw new Error('invariant broken: a decision about people needs no settings')
+}
+
+const needless = {
+  books: notNeeded,
+  money: notNeeded,
+  opening: notNeeded,
+  restore: notNeeded,
+  addressPeople: notNeeded,
 }

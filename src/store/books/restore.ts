@@ -139,12 +139,12 @@ export async function newestJournal(tx: Transaction<Tables>): Promise<bigint> {
 export async function attributeJournals(
   tx: Transaction<Tables>,
   after: bigint,
-  { reason, by, approvedBy }: ByHand,
+  { reason, by, approvedBy, decision = null }: ByHand,
 ): Promise<RestoredJournal[]> {
   const { rows } = await sql<RestoredJournal>`
     with written as (
-      insert into manual_journal (journal_id, reason, made_by, approved_by)
-      select id, ${reason}, ${by}, ${approvedBy} from ledger_journal
+      insert into manual_journal (journal_id, decision_id, reason, made_by, approved_by)
+      select id, ${decision}::bigint, ${reason}, ${by}, ${approvedBy} from ledger_journal
       where id > ${after} and xmin = pg_current_xact_id()::xid
       returning journal_id
     )

@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { decisionsCheck } from '../../../src/jobs/people/check-decisions.ts'
 import { writeKey } from '../../service/fixtures.ts'
 import { type OpenApi, openApi } from '../../service/http/open-api.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { judgingEnvironment } from '../../support/judging-environment.ts'
+import { addPeople, runDecided, signers, signingKeys } from '../../support/people.ts'
 import { tamper } from '../../support/tamper.ts'
 
 let api: OpenApi
@@ -16,6 +18,7 @@ let environment: Record<string, string>
 
 beforeAll(async () => {
   ;[api, books] = await Promise.all([openApi(), openBooks()])
+  await addPeople(books.owner)
   environment = judgingEnvironment(books.url, { SERVICE_URL: api.url, SERVICE_API_KEY: writeKey })
 })
 afterAll(async () => {
@@ -23,7 +26,8 @@ afterAll(async () => {
   await books[Symbol.asyncDispose]()
 })
 
-const depositd = (line: string) => runCommand(line, environment)
+/** Erin decides, and max approves if that is needed. */
+const depositd = (line: string) => runDecided(line, environment)
 const rows = async (line: string) =>
   (
     JSON.parse((await depositd(`${line} --json`)).out) as {
@@ -51,6 +55,7 @@ test('a channel that is created twice is listed once, as the service has it', as
 
 test('what the service lists can be imported as it is printed', async () => {
   await using other = await openBooks()
+  await addPeople(other.owner)
   environment = { ...environment, DATABASE_URL: other.url }
   const remote = await depositd('channels list --remote --json')
   expect(
@@ -60,9 +65,11 @@ test('what the service lists can be imported as it is printed', async () => {
   const dry = await depositd(`channels import ${path} --dry-run`)
   expect(dry.out).toBe('1 owners with 4 addresses; 1 would be added, 0 already in the address book\n')
   expect(await rows('channels list')).toHaveLength(1)
-  expect((await depositd(`channels import ${path}`)).out).toBe(
-    '1 owners with 4 addresses; 1 added, 0 already in the address book\n',
+  const added = (await depositd(`channels import ${path}`)).out
+  expect(added).toMatch(
+    /^1 owners with 4 addresses; 1 new, 0 already in the address book\n1 owners added; their addresses are watched, by erin, decision \d+\n/,
   )
+  expect(added).toMatch(/^channel\/till +base +0x\S+ +deposit$/m)
   expect(JSON.parse((await depositd(`channels import ${path} --json`)).out)).toEqual({
     owners: 1,
     added: 0,
@@ -112,17 +119,15 @@ test.each([
   expect(await depositd(line)).toEqual({ status: 2, out: '', err: expect.stringMatching(error) })
 })
 
-const two = '--by erin --approved-by max'
-
 test('an address that is retired is listed with who ended it, until when and why, and can be valid again', async () => {
   const path = file(
     'kiosk.csv',
     `id,network,address,valid_from\nkiosk,base,0x${'0'.repeat(38)}c7,2026-01-02\n`,
   )
-  expect((await depositd(`wallets import ${path} ${two}`)).status).toBe(0)
-  const { out } = await depositd(`wallets retire kiosk --at 2026-03-01 ${two} --reason moved`)
-  expect(out).toBe(
-    `base       0x${'0'.repeat(38)}c7 is valid until 2026-03-01T00:00:00.000Z, and watched further on\n`,
+  expect((await depositd(`wallets import ${path}`)).status).toBe(0)
+  const { out } = await depositd(`wallets retire kiosk --at 2026-03-01 --reason moved`)
+  expect(out).toContain(
+    `\nbase       0x${'0'.repeat(38)}c7 is valid until 2026-03-01T00:00:00.000Z, and watched further on\n`,
   )
   const [kiosk] = await rows('wallets list')
   expect(kiosk).toMatchObject({
@@ -130,17 +135,17 @@ test('an address that is retired is listed with who ended it, until when and why
     valid_from: '2026-01-02T00:00:00.000Z',
     valid_until: '2026-03-01T00:00:00.000Z',
     added_by: 'erin',
-    approved_by: 'max',
+    approved_by: null,
     ended_by: 'erin',
-    end_approved_by: 'max',
+    end_approved_by: null,
     end_reason: 'moved',
   })
   expect((await depositd('wallets list')).out).toMatch(
-    /^kiosk +base .* 2026-01-02T00:00:00.000Z +2026-03-01T00:00:00.000Z +erin +max$/m,
+    /^kiosk +base .* 2026-01-02T00:00:00.000Z +2026-03-01T00:00:00.000Z +erin$/m,
   )
   const listed = file('listed.json', (await depositd('wallets list --json')).out)
   expect((await depositd(`wallets import ${listed}`)).err).toContain('valid_until cannot be imported')
-  const again = await depositd(`wallets retire kiosk --withdraw ${two} --reason found --json`)
+  const again = await depositd(`wallets retire kiosk --withdraw --reason found --json`)
   expect(JSON.parse(again.out)).toMatchObject({
     valid_until: null,
     addresses: [{ network: 'base', before: '2026-03-01T00:00:00.000Z' }],
@@ -149,7 +154,6 @@ test('an address that is retired is listed with who ended it, until when and why
 })
 
 test.each<[line: string, problem: string, expected?: number]>([
-  ['wallets retire kiosk --reason x --by erin --approved-by Erin', 'Erin cannot approve their own entry'],
   ['wallets retire kiosk', "required option '--reason <text>' not specified"],
   ['wallets retire kiosk --reason x --at 2026-01-01 --withdraw', 'cannot be used with'],
   ['wallets retire nobody --reason x', 'wallet nobody not found', 3],
@@ -161,17 +165,34 @@ test.each<[line: string, problem: string, expected?: number]>([
   expect(status).toBe(expected)
 })
 
-test('with addressBook.secondPerson, every change of the address book names a second person', async () => {
+test('with addressBook.secondPerson, every change of the address book takes a second person', async () => {
   const strict = {
     ...environment,
     DEPOSITD_CONFIG: file('strict.yaml', 'addressBook: { secondPerson: true }'),
   }
   const path = file('stall.csv', `id,network,address\nstall,base,0x${'0'.repeat(38)}c8\n`)
-  const changes = ['wallets create jar', create, `wallets import ${path}`, 'wallets retire kiosk --reason x']
-  for (const change of changes) {
-    const { status, err } = await runCommand(change, strict)
-    expect(err, change).toContain('a change of the address book needs a second person')
-    expect(status).toBe(2)
-  }
-  expect((await runCommand(`wallets import ${path} ${two}`, strict)).status).toBe(0)
+  const erin = { ...strict, ...signingKeys.erin }
+  const changes = ['wallets create jar', `wallets import ${path}`, 'wallets retire kiosk --reason x']
+  for (const change of changes)
+    expect((await runCommand(change, erin)).out, change).toMatch(/decision \d+ is requested by erin/)
+  expect((await rows('wallets list')).map(({ id }) => id)).toEqual(['kiosk', 'savings'])
+  expect((await runDecided(`wallets retire kiosk --reason gone`, strict)).out).toContain('approved by max')
+  const [kiosk] = await rows('wallets list')
+  expect(kiosk).toMatchObject({ ended_by: 'erin', end_approved_by: 'max', end_reason: 'gone' })
+})
+
+test('without a key, nothing is created at the service', async () => {
+  const { err } = await runCommand('wallets create unsigned', environment)
+  expect(err).toContain('no SIGNING_KEY is set')
+  expect((await rows('wallets list --remote')).map(({ id }) => id)).not.toContain('unsigned')
+})
+
+test('an entry is what was signed, and one that was altered or forged is found', async () => {
+  const check = async () => (await decisionsCheck(signers.erin.key).run(books.db, () => undefined)).findings
+  expect(await check()).toEqual([])
+  await tamper(
+    books,
+    "update address_book set address = '0x00000000000000000000000000000000000000f2' where owner_id = 'kiosk'",
+  )
+  expect((await check()).join()).toMatch(/address \d+ names decision \d+, in which other things were signed/)
 })

@@ -8,6 +8,7 @@ import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { judgingEnvironment } from '../../support/judging-environment.ts'
+import { addPeople, signingKeys } from '../../support/people.ts'
 
 let own: OpenApi
 let acme: OpenApi
@@ -17,6 +18,7 @@ const folder = temporaryFolderOfFile()
 
 beforeAll(async () => {
   ;[own, acme, books] = await Promise.all([openApi(), openApi(), openBooks()])
+  await addPeople(books.owner)
   const path = join(folder, 'settings.yaml')
   const auth = { secret: 'SERVICE_API_ACME_KEY' }
   writeFileSync(
@@ -35,7 +37,7 @@ afterAll(async () => {
   await books[Symbol.asyncDispose]()
 })
 
-const depositd = (line: string) => runCommand(line, environment)
+const depositd = (line: string) => runCommand(line, { ...environment, ...signingKeys.erin })
 const idsIn = async (line: string) => {
   const { items } = JSON.parse((await depositd(`${line} --json`)).out) as { items: { id: string }[] }
   return [...new Set(items.map(({ id }) => id))].toSorted()
@@ -45,7 +47,7 @@ test('a channel and a wallet are created at the service that is named, with ids 
   const to = '--network base --asset USDC --recipient 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
   expect(await depositd(`channels create till ${to} --service acme`)).toMatchObject({ status: 0, err: '' })
   expect((await depositd('wallets create savings --service acme')).out).toContain(
-    'stable_wallet acme/savings is now watched',
+    'stable_wallet/acme/savings',
   )
   expect(await idsIn('channels list --service acme')).toEqual(['acme/till'])
   expect(await idsIn('channels list --remote')).toEqual(['acme/till'])

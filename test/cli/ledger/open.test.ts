@@ -17,6 +17,7 @@ import { arbitrum, credit, webhook } from '../../support/evidence.ts'
 import { base } from '../../support/evm-watch.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { settingsEnvironment } from '../../support/judging-environment.ts'
+import { addPeople, runDecided } from '../../support/people.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
 
 const folder = temporaryFolderOfFile()
@@ -38,6 +39,7 @@ beforeAll(async () => {
   anvil = await startAnvil(8453, ['--timestamp', `${Date.parse('2026-01-01') / 1000}`])
   token = await deployToken(anvil, 'USDC')
   books = await openBooks()
+  await addPeople(books.owner)
   const key = assetKey(base, parseAddress('evm', token.address))
   const asset = { key, network: base, symbol: 'TKN', decimals: 18 }
   await pinAssets(books.db, [asset])
@@ -77,7 +79,7 @@ async function blockTime(): Promise<Date> {
 }
 
 const open = (options: string) =>
-  runCommand(
+  runDecided(
     ['ledger', 'open', '--at', paidAt.toISOString(), ...options.split(' '), '--reason', 'the books begin'],
     environment,
   )
@@ -87,8 +89,6 @@ function write(...lines: string[]): string {
   writeFileSync(path, ['account,asset,balance', ...lines].join('\n'))
   return path
 }
-
-const people = '--by erin --approved-by max'
 
 test('a dry run says what own funds cost, and which enter at their market value', async () => {
   const own = "accounts: { own: ['assets:treasury:cold', 'assets:treasury:hot'] }"
@@ -102,16 +102,7 @@ test('a dry run says what own funds cost, and which enter at their market value'
   writeFileSync(path, lines.join('\n'))
   const text = `${network}${unread}${own}\nvaluation: { currency: EUR, own: ['assets:treasury:*'] }\n`
   const valued = { ...settingsEnvironment(books.url, folder, text), RPC_BASE: anvil.url }
-  const words = [
-    'ledger',
-    'open',
-    '--at',
-    paidAt.toISOString(),
-    '--file',
-    path,
-    ...people.split(' '),
-    '--dry-run',
-  ]
+  const words = ['ledger', 'open', '--at', paidAt.toISOString(), '--file', path, '--dry-run']
   const { out, err } = await runCommand([...words, '--reason', 'x'], valued)
   expect(err).toBe('')
   expect(out).toContain('own funds with a cost: 2 lots, 1300.25 EUR\n')
@@ -133,7 +124,7 @@ test('stated balances are proved by the chain at that block, and a difference is
     'liabilities:deposits:stable_wallet:lab,base/TKN,-99.5',
     'assets:in_transit:arbitrum,arbitrum/USDC,3',
   )
-  const dry = await open(`--file ${file} ${people} --dry-run`)
+  const dry = await open(`--file ${file} --dry-run`)
   expect(dry).toMatchObject({ status: 1, err: '' })
   expect(
     dry.out.replaceAll(/block \d+/g, 'block N').replaceAll(token.address, 'TOKEN'),
@@ -148,13 +139,10 @@ test('stated balances are proved by the chain at that block, and a difference is
     no journal of an earlier event is booked
     "
   `)
-  const refused = await open(`--file ${file} ${people}`)
+  const refused = await open(`--file ${file}`)
   expect(refused.status).toBe(2)
   expect(refused.err).toContain('one balance differs from what is proved')
-  expect((await open(`--file ${file} --by max --approved-by max --differences-to-suspense`)).err).toContain(
-    'max cannot approve their own decision',
-  )
-  const booked = await open(`--file ${file} ${people} --differences-to-suspense --json`)
+  const booked = await open(`--file ${file} --differences-to-suspense --json`)
   expect(JSON.parse(booked.out)).toMatchObject({
     kind: 'opening',
     made_by: 'erin',
@@ -187,9 +175,9 @@ test('what is not decided yet is waited for, with progress', async () => {
   const file = write('assets:in_transit:base,base/TKN,100', 'liabilities:suspense,base/TKN,-100')
   const waiting =
     /^depositd: the daemon has not decided everything .*; observations that wait to be applied: 1; let the daemon run/
-  const at0 = await open(`--file ${file} ${people} --dry-run --wait 0`)
+  const at0 = await open(`--file ${file} --dry-run --wait 0`)
   expect(at0).toMatchObject({ status: 2, out: '', err: expect.stringMatching(waiting) as string })
-  const opening = open(`--file ${file} ${people} --dry-run`)
+  const opening = open(`--file ${file} --dry-run`)
   await sleep(1000)
   await books.settle()
   const { status, err } = await opening
@@ -202,11 +190,11 @@ test('without a file, what the service and the chains state is booked, with what
     for (const wallet of ['lab', 'savings'])
       await tieWallet(tx, { wallet, asset: credit, balance: 7_000_000n, readAt: new Date(), withinMs: 1 })
   })
-  expect((await open(`--from-service ${people}`)).err).toContain(
+  expect((await open('--from-service')).err).toContain(
     'assets:in_transit:arbitrum in arbitrum/0x00000000000000000000000000000000000000a1: not proved',
   )
   environment = { ...settingsEnvironment(books.url, folder, network), RPC_BASE: anvil.url }
-  expect(await open(`--from-service ${people}`)).toMatchObject({ status: 0 })
+  expect(await open('--from-service')).toMatchObject({ status: 0 })
   const { out } = await runCommand('ledger balances', environment)
   expect(out.replaceAll(/ +(?=\n)/g, '').replaceAll(token.address, 'TOKEN')).toMatchInlineSnapshot(`
     "ACCOUNT                                                     BALANCE  SYMBOL  ASSET
@@ -228,7 +216,7 @@ test.each([
   ['--from-service --file x', /cannot be used with/],
   ['--dry-run', /no balances are given/],
 ])('ledger open %s is refused', async (options, reason) => {
-  expect(await open(`${options} ${people}`)).toMatchObject({
+  expect(await open(options)).toMatchObject({
     status: 2,
     err: expect.stringMatching(reason) as string,
   })
@@ -236,6 +224,6 @@ test.each([
 
 test('a moment up to which a chain is not read is refused', async () => {
   const at = (await blockTime()).toISOString()
-  const { err } = await runCommand(`ledger open --at ${at} --from-service ${people} --reason x`, environment)
+  const { err } = await runCommand(`ledger open --at ${at} --from-service --reason x`, environment)
   expect(err).toContain(`base is not read as final up to ${at} yet`)
 })
