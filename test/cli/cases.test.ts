@@ -216,6 +216,19 @@ test('a write-off by two people is booked and told', async () => {
   })
 })
 
+test('an approval shows what would be signed, and asks', async () => {
+  const line = 'mismatches write-off 1 --account receivable --reason bankrupt'
+  const asMax = { ...environment, ...signingKeys.max }
+  const { out } = await runCommand(line, { ...environment, ...signingKeys.erin })
+  const [, id = ''] = /^decision (\d+) is requested by erin/.exec(out) ?? []
+  const asked = await runCommand(`decisions approve ${id}`, asMax)
+  expect(asked).toMatchObject({ status: 2, err: expect.stringContaining(`Sign decision ${id}?`) })
+  expect(asked.out).toContain(`decision ${id}: write-off, requested by erin at `)
+  expect(asked.out).toContain('  reason: bankrupt\n')
+  expect(asked.out).toMatch(/^assets:receivable:service +assets:in_transit:base +100\.000000/m)
+  expect((await runCommand(`decisions approve ${id} --yes`, asMax)).status).toBe(0)
+})
+
 test('a transfer is matched to a deposit, and split from it', async () => {
   const about = `dep_1 --transfer base/${txId('one')}/0`
   expect((await depositd(`deposits match ${about} --reason theirs`)).out).toBe(

@@ -82,7 +82,8 @@ export async function runDecided(
       requested.out,
     ) ?? []
   if (id === undefined && json === undefined) return requested
-  const approve = json === undefined ? `decisions approve ${id}` : `decisions approve ${json} --json`
+  const approve =
+    json === undefined ? `decisions approve ${id} --yes` : `decisions approve ${json} --yes --json`
   return runCommand(approve, { ...others, ...signingKeys.max })
 }
 

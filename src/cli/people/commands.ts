@@ -52,9 +52,9 @@ function describeDecisions(program: Command, act: Act): void {
   subcommand(decisions, 'show <id>', 'show one decision, with the text that is signed').action(
     act(async () => (await import('./decisions.ts')).showDecisionCommand),
   )
-  subcommand(decisions, 'approve <id>', 'sign a decision as the second person, and do what it says').action(
-    act(async () => (await import('./decisions.ts')).approveCommand),
-  )
+  subcommand(decisions, 'approve <id>', 'sign a decision as the second person, and do what it says')
+    .option('--yes', 'sign without a question')
+    .action(act(async () => (await import('./decisions.ts')).approveCommand))
   reasoned(subcommand(decisions, 'reject <id>', 'end a decision that waits')).action(
     act(async () => (await import('./decisions.ts')).rejectCommand),
   )

@@ -8,6 +8,7 @@ import type { PeriodDecision } from '../../jobs/people/procedures.ts'
 import type { RestoreResult } from '../../jobs/people/restore-procedure.ts'
 import type { DecisionContent, JsonValue } from '../../people/decision.ts'
 import type { DecisionKind } from '../../people/roles.ts'
+import { addressColumns, addressLines } from '../../presentation/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { placeOf } from '../../presentation/journal.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
@@ -16,7 +17,7 @@ import type { PeriodChange } from '../../store/ledger/periods.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { journalDocument } from '../documents.ts'
 import { openingDocument, openingText } from '../ledger/opening-text.ts'
-import { print, printable, type TableColumn, table } from '../print.ts'
+import { print, printable, table } from '../print.ts'
 import { restoredText } from './restored-text.ts'
 import { ownSigner, unsignedNames, withDecisions } from './signing.ts'
 
@@ -40,19 +41,22 @@ export async function decideCommand(
 }
 
 async function printWaiting(context: Context, { id, by, content }: DecisionResult): Promise<void> {
-  const assets = await withDatabase(context, readAssetNames)
   const next = `decision ${id} is requested by ${by}; a second person signs it with\nbin/depositd decisions approve ${id}\n`
-  const tables = decidedJournals(content.grounds).map((journal) => {
+  const document = { decision: id, state: 'waiting', kind: content.kind, by, books: content.grounds.books }
+  print(context, document, printable(`${next}${await booksText(context, content)}`))
+}
+
+/** What a decision books. */
+export async function booksText(context: Context, { kind, grounds }: DecisionContent): Promise<string> {
+  if (kind === 'addresses') return table(addressLines(grounds.books), addressColumns)
+  const journals = decidedJournals(grounds)
+  if (journals.length === 0) return 'it books no journal\n'
+  const assets = await withDatabase(context, readAssetNames)
+  const tables = journals.map((journal) => {
     const { transfers } = journalDocument(journal, assets)
     return `${journal.key}, ${placeOf(journal)}\n${table(transfers, transferColumns)}`
   })
-  const document = { decision: id, state: 'waiting', kind: content.kind, by, books: content.grounds.books }
-  print(context, document, printable(`${next}${tables.length === 0 ? otherBooks(content) : tables.join('')}`))
-}
-
-function otherBooks({ kind, change, grounds }: DecisionContent): string {
-  if (kind !== 'addresses') return 'it books no journal\n'
-  return linesOfAddresses(change as AddressChange, grounds.books)
+  return tables.join('')
 }
 
 type DoneDecision = Pick<DecisionResult, 'by' | 'approvedBy' | 'result'> & { id: bigint | null }
@@ -116,34 +120,8 @@ function changedAddresses({ change, result }: DoneChange): DecisionOutcomeText {
   }
   const { added, entries } = changed as Extract<AddressChangeResult, { added: number }>
   const did = `${added} owners added; their addresses are watched`
-  return { did, rest: linesOfAddresses(wanted, entries), document: { added, entries } }
+  return { did, rest: table(addressLines(entries), addressColumns), document: { added, entries } }
 }
-
-/** @param entries as in the text that people sign */
-function linesOfAddresses({ action }: AddressChange, entries: readonly JsonValue[]): string {
-  const rows = entries.filter((one) => one !== null && typeof one === 'object' && 'address' in one)
-  return table(rows as unknown as AddressLine[], action === 'add' ? addressColumns : endColumns)
-}
-
-type AddressLine = {
-  owner: string | null
-  network: string
-  address: string
-  role?: string
-  until?: string | null
-}
-
-const endColumns: TableColumn<AddressLine>[] = [
-  { title: 'OWNER', value: ({ owner }) => owner ?? '' },
-  { title: 'NETWORK', value: ({ network }) => network },
-  { title: 'ADDRESS', value: ({ address }) => address },
-  { title: 'UNTIL', value: ({ until }) => until ?? 'valid again' },
-]
-
-const addressColumns: TableColumn<AddressLine>[] = [
-  ...endColumns.slice(0, -1),
-  { title: 'ROLE', value: ({ role = '' }) => role },
-]
 
 function bookedJournal({ result, assets }: DoneChange): DecisionOutcomeText {
   const journal = result as BookedJournal

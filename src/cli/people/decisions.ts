@@ -1,11 +1,15 @@
 import { approveDecision, rejectDecision } from '../../jobs/people/decide.ts'
+import { waitingDecision } from '../../jobs/people/refuse.ts'
+import type { DecisionContent } from '../../people/decision.ts'
 import type { DecisionState } from '../../people/register.ts'
+import { decisionKindText } from '../../presentation/decision.ts'
 import { type DecisionLine, listDecisions, readDecisions } from '../../store/decisions.ts'
+import { isAgreed } from '../ask.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
-import { notFound, textOf } from '../options.ts'
+import { notFound, textOf, wrongUse } from '../options.ts'
 import { print, printable, type TableColumn } from '../print.ts'
-import { printDone } from './decide.ts'
+import { booksText, printDone } from './decide.ts'
 import { ownSigner, withDecisions } from './signing.ts'
 
 const paging: ListKeyset<DecisionLine> = { list: 'decisions', keyOf: ({ id }) => [id.toString()] }
@@ -49,9 +53,22 @@ export async function showDecisionCommand(context: Context, word: string): Promi
   })
 }
 
-export async function approveCommand(context: Context, word: string): Promise<void> {
+/** Shows what would be signed and asks, unless `--yes` is given. */
+export async function approveCommand(
+  context: Context,
+  word: string,
+  options: { yes?: boolean },
+): Promise<void> {
   const id = decisionId(word)
   const signer = ownSigner(context)
+  const { content, by } = await withDecisions(context, (deps) => waitingDecision(deps, deps.db, id))
+  if (options.yes !== true && !context.json)
+    context.stdout.write(await waitingText(context, { id, content, by }))
+  if (!(await isAgreed(context, `Sign decision ${id}?`, options)))
+    throw wrongUse(
+      `decision ${id} was not signed`,
+      'end it with "bin/depositd decisions reject" if it is wrong',
+    )
   const decided = await withDecisions(context, (deps) => approveDecision(deps, id, signer))
   await printDone(context, decided.content, decided)
 }
@@ -67,6 +84,18 @@ export async function rejectCommand(
     rejectDecision(deps, { id, reason: textOf('--reason', reason) }, signer),
   )
   print(context, { decision: id, state: 'rejected' }, `decision ${id} is rejected by ${signer.person}\n`)
+}
+
+async function waitingText(
+  context: Context,
+  { id, content, by }: { id: bigint; content: DecisionContent; by: string },
+): Promise<string> {
+  const about = `decision ${id}: ${decisionKindText(content.kind)}, requested by ${by} at ${content.at}`
+  const fields = Object.entries(content.change ?? {}).filter(
+    ([, value]) => value !== null && typeof value !== 'object',
+  )
+  const facts = fields.map(([name, value]) => `  ${name}: ${String(value)}\n`)
+  return printable(`${about}\n${facts.join('')}${await booksText(context, content)}`)
 }
 
 function decisionId(word: string): bigint {

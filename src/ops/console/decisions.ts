@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../people/decision.ts'
 import { challengeOf, challengeOfAll } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
+import { addressColumns, addressLines, decisionKindText } from '../../presentation/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { type Fact, valueText } from '../../presentation/text.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
@@ -41,20 +42,6 @@ const tones: Record<DecisionState, Tone> = {
   outdated: 'quiet',
 }
 
-const kinds: Readonly<Record<string, string>> = {
-  person: 'change of a person',
-  journal: 'journal by hand',
-  reversal: 'reversal of a journal',
-  close: 'close of a month',
-  reopen: 'reopening of a month',
-  write_off: 'write-off',
-  match: 'match or split',
-}
-
-function kindText(kind: string): string {
-  return kinds[kind] ?? kind.replaceAll('_', ' ')
-}
-
 const columns: ShownColumn<DecisionLine>[] = [
   {
     title: 'DECISION',
@@ -62,7 +49,7 @@ const columns: ShownColumn<DecisionLine>[] = [
     show: ({ id }) => html`<a href="/decisions/${id}">${id}</a>`,
     align: 'right',
   },
-  { title: 'WHAT', value: ({ kind }) => kindText(kind) },
+  { title: 'WHAT', value: ({ kind }) => decisionKindText(kind) },
   { title: 'STATE', value: ({ state }) => state, show: ({ state }) => badge(tones[state], state) },
   {
     title: 'REQUESTED',
@@ -84,13 +71,13 @@ const waitingColumns: ShownColumn<ConsoleDecision>[] = [
 ]
 
 export function decisionPage(shown: ConsoleDecision, user: ConsoleUser | null, origin: string): ConsolePage {
-  const { id, kind, state, journals, text } = shown
-  const title = `Decision ${id}: ${kindText(kind)}`
+  const { id, kind, state, text } = shown
+  const title = `Decision ${id}: ${decisionKindText(kind)}`
   const body = html`<p class="crumbs"><a href="/decisions">Decisions</a></p>
 <h1>${title}</h1>
 <p>${badge(tones[state], state)}</p>
 ${factsOf(factsOfDecision(shown))}
-${sectionOf('What it books', journalTables(journals))}
+${sectionOf('What it books', booksOf(shown))}
 ${sectionOf('Signatures', tableOf(shown.events, { caption: 'Who signed, and with what', columns: eventColumns, empty: 'None.' }))}
 ${state === 'waiting' ? sectionOf('Approve or reject', actionsFor(shown, user, origin)) : null}
 <details><summary>The text that is signed</summary><pre>${whole(text)}</pre></details>`
@@ -115,7 +102,9 @@ export function draftPage(
   if (first === undefined) throw refused(problems[0] ?? 'there is nothing to decide')
   const { kind, people } = first.content
   const title =
-    others.length === 0 ? `Sign: ${kindText(kind)}` : `Sign ${done.length} decisions: ${kindText(kind)}`
+    others.length === 0
+      ? `Sign: ${decisionKindText(kind)}`
+      : `Sign ${done.length} decisions: ${decisionKindText(kind)}`
   const texts = done.map(({ text }) => text)
   const form = passkeyForm({
     path: '/decisions',
@@ -178,6 +167,12 @@ ${problemList(problems)}
 function problemList(problems: readonly string[]): Html | null {
   if (problems.length === 0) return null
   return html`<ul class="problem">${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`
+}
+
+function booksOf({ kind, content, journals }: ConsoleDecision): HtmlContent {
+  if (kind !== 'addresses') return journalTables(journals)
+  const rows = addressLines(content?.grounds.books ?? [])
+  return tableOf(rows, { caption: 'Addresses', columns: addressColumns, empty: 'No addresses.' })
 }
 
 function journalTables(journals: readonly ConsoleJournal[]): HtmlContent {
