@@ -110,6 +110,8 @@ describe('two versions side by side', () => {
     const port = environment.HTTP_PORT
     const old = await start(ownMain, port)
     const before = await schemaOf()
+    const name = world.settings.people.signingKey?.signer.name ?? ''
+    await run('people', 'add', name, '--roles', 'administrator,operator')
     for (const owners of ['channels', 'wallets']) {
       const file = join(folder, `${owners}.json`)
       writeFileSync(file, await run(owners, 'list', '--remote', '--json'))

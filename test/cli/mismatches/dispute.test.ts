@@ -6,6 +6,7 @@ import type { ServiceId } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { at, claim, delivery, payment, txId } from '../../support/evidence.ts'
 import { type EvidenceWorld, openEvidenceWorld } from '../../support/evidence-world.ts'
+import { addPeople, signingKeys } from '../../support/people.ts'
 
 let world: EvidenceWorld
 
@@ -42,7 +43,11 @@ beforeAll(async () => {
     select id from mismatch where kind = 'settlement_short' and loss_amount = 59900000`.execute(
     world.books.db,
   )
-  await world.run(`mismatches resolve ${rows[0]?.id} --reason agreed`, world.environment)
+  await addPeople(world.books.owner)
+  await world.run(`mismatches resolve ${rows[0]?.id} --reason agreed`, {
+    ...world.environment,
+    ...signingKeys.erin,
+  })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

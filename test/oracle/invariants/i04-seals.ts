@@ -103,7 +103,7 @@ const queries: Readonly<Record<string, string>> = {
       ${time('received_at')}, ${time('stored_at')}`,
   ),
   ledger_journal: `select ${text('id', 'posting_key', 'kind', 'deposit_id', 'transfer', 'reverses')}, ${time('event_at')},
-      ${time('recorded_at')}, period::text, reason, made_by, approved_by
+      ${time('recorded_at')}, period::text, decision_id::text, reason, made_by, approved_by
     from ledger_journal left join manual_journal on journal_id = id
     where id > $1 and id <= $2 order by ledger_journal.id`,
   mismatch_event: of(
@@ -112,23 +112,29 @@ const queries: Readonly<Record<string, string>> = {
   ),
   ledger_period_event: of(
     'ledger_period_event',
-    `${text('id', 'period', 'action')}, ${time('at')}, ${text('actor', 'approved_by', 'reason', 'severe_open', 'forced', 'last_journal')},
+    `${text('id', 'period', 'action')}, ${time('at')}, ${text('decision_id', 'actor', 'approved_by', 'reason', 'severe_open', 'forced', 'last_journal')},
       ${time('cut_at')}, sha256`,
   ),
+  decision: of('decision', `${text('id', 'uuid', 'kind', 'people', 'text')}, ${time('requested_at')}`),
+  decision_event: of(
+    'decision_event',
+    `${text('id', 'decision_id', 'action', 'person', 'signature', 'reason')}, ${time('at')}`,
+  ),
+  sign_in_event: of('sign_in_event', `${text('id', 'person', 'action', 'detail')}, ${time('at')}`),
   owner: of(
     'owner',
     `${text('number', 'kind', 'id', 'forward_network', 'forward_asset', 'forward_recipient')}, ${time('created_at')}, ${time('added_at')},
-      ${text('added_by', 'approved_by')}`,
+      ${text('added_by', 'approved_by', 'decision_id')}`,
     'number',
   ),
   address_book: of(
     'address_book',
     `${text('id', 'network', 'address', 'role', 'owner_kind', 'owner_id')}, ${time('added_at')}, ${text('added_by', 'approved_by')},
-      ${time('valid_from')}`,
+      ${time('valid_from')}, decision_id::text`,
   ),
   address_end: of(
     'address_end',
-    `${text('id', 'address_id')}, ${time('valid_until')}, ${text('reason', 'ended_by', 'approved_by')}, ${time('at')}`,
+    `${text('id', 'address_id')}, ${time('valid_until')}, ${text('reason', 'ended_by', 'approved_by', 'decision_id')}, ${time('at')}`,
   ),
   price: of(
     'price',
