@@ -5,6 +5,7 @@ import {
   approveDecision,
   type DecisionDeps,
   draftDecision,
+  readRegister,
   rejectDecision,
   submitDecision,
 } from '../jobs/people/decide.ts'
@@ -38,6 +39,7 @@ import { readAssetNames } from '../store/assets.ts'
 import { type Database, inTransaction, openDatabase } from '../store/database.ts'
 import { listDecisions, mayDecide, readDecisions } from '../store/decisions.ts'
 import { workOnCases } from '../store/mismatches/cases.ts'
+import { listSignIns } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { decisionProcedures } from './rules.ts'
 import type { Services } from './services.ts'
@@ -72,6 +74,10 @@ export function composePeople(
       // A login without the role cannot even connect with it.
       if (databaseUrl === null) await reading(refuseUnlessDecider(db))
     }),
+    async everyone() {
+      return [...(await reading(readRegister(db, pinned))).people.values()]
+    },
+    signIns: (limit) => reading(listSignIns(db, { person: null, before: null, limit })),
     workOnCases: (user, ids, act) =>
       reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
     [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),

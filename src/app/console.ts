@@ -28,6 +28,9 @@ import { trialBalance } from '../store/ledger/accounts.ts'
 import { listPeriods } from '../store/ledger/periods.ts'
 import { listCheckpoints } from '../store/ledger/seals.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
+import { listOwners, type OwnerLine } from '../store/owners.ts'
+import { listQuarantine } from '../store/quarantine.ts'
+import { readScorecard } from '../store/scorecard.ts'
 import type { Tables } from '../store/tables.ts'
 import { composePeople } from './console-people.ts'
 import type { Services } from './services.ts'
@@ -74,6 +77,7 @@ export function composeConsole(
   const { reading, partOf } = readsHiding(redactorOf(settings).hide)
   const askHealth = createReadiness(readiness)
   const overview = cached(overviewCacheMs, () => readOverview(db, { read, askHealth, partOf }))
+  const scorecard = cached(ledgerCacheMs, () => partOf(readScorecard(db, lastWeek())))
   const ledger = cached(ledgerCacheMs, () => readLedger(db, partOf))
   const reader: ConsoleReader = {
     version,
@@ -83,18 +87,36 @@ export function composeConsole(
     networks: settings.networks.map(({ name }) => name),
     dashboards: sharedLinks(settings.links).dashboards,
     overview: () => reading(overview()),
-    mismatches: ({ status, ...wish }) => reading(listMismatches(db, { ...wish, ...listed[status] })),
+    mismatches: ({ status, overdue, ...wish }) =>
+      reading(listMismatches(db, { ...wish, ...listed[status], isOverdue: overdue === 'yes' })),
     mismatch: (id) => reading(showMismatch(db, id)),
     deposits: (wish) => reading(listDeposits(db, wish)),
     findDeposits: async (reference) =>
       (await reading(findDeposits(db, toTxId(reference)))).map(({ id }) => id),
     deposit: (id) => reading(readDeposit(db, id, settings)),
     ledger: () => reading(ledger()),
+    addresses: ({ after, ...wish }) =>
+      reading(listOwners(db, { ...wish, after: after === undefined ? null : addressKey(after) })),
+    quarantine: (wish) => reading(listQuarantine(db, wish)),
+    scorecard: () => reading(scorecard()),
     runbook: (kind) => sectionNamed(runbook, kind),
   }
   const people = composePeople(settings, { services, opsUrl: ops.url, reading })
   const dispose = async () => void (await Promise.all([db.destroy(), people[Symbol.asyncDispose]()]))
   return { read, readiness, console: serveConsole(reader, people), [Symbol.asyncDispose]: dispose }
+}
+
+const weekMs = 7 * 86_400_000
+
+function lastWeek(): { from: Date; to: Date } {
+  const now = Date.now()
+  return { from: new Date(now - weekMs), to: new Date(now) }
+}
+
+/** An id may have slashes of its own. */
+function addressKey(text: string): Pick<OwnerLine, 'id' | 'network' | 'address'> {
+  const [, id = text, network = '', address = ''] = /^(.*)\/([^/]*)\/([^/]*)$/.exec(text) ?? []
+  return { id, network, address }
 }
 
 /** A server's message may contain secrets, which are removed. */

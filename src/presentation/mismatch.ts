@@ -25,6 +25,7 @@ export type MismatchRow = {
   loss_asset_symbol: string | null
   age: string
   status: string
+  regressed: boolean
   assigned_to: string | null
   act_in: string
   detail: Readonly<Record<string, string>>
@@ -73,7 +74,8 @@ export const mismatchColumns: readonly TableColumn<MismatchRow>[] = [
   { title: 'ACT IN', value: ({ act_in: left }) => left },
   {
     title: 'CASE',
-    value: ({ status, assigned_to: name }) => (name === null ? status : `${status}, ${name}`),
+    value: ({ status, regressed, assigned_to: name }) =>
+      [status, ...(regressed ? ['regressed'] : []), ...(name === null ? [] : [name])].join(', '),
   },
   { title: 'LOSS', value: lossText, align: 'right' },
   { title: 'DEPOSIT', value: amountText },

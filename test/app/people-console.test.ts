@@ -57,6 +57,62 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
     })
   })
 
+  test('by keys alone, a person finds a case, takes it, comments on it and drafts its write-off', async () => {
+    await using kim = await console.joined('kim', 'operator')
+    const { page, faults } = kim
+    await page.goto(console.url)
+    await page.keyboard.press('2')
+    await page.waitForURL(/mismatches$/)
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('k')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/mismatches\/\d+$/)
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: 'Give it back' }).waitFor()
+    await page.keyboard.press('c')
+    await page.keyboard.type('as far as a, c and r')
+    await page.keyboard.press('Enter')
+    await page.getByText('as far as a, c and r').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('/')
+    expect(await page.evaluate('document.activeElement.id')).toBe('reference')
+    await page.goto(`${console.url}/mismatches`)
+    await page.getByRole('link', { name: 'Mine' }).click()
+    expect(await page.locator('tbody tr').count()).toBe(1)
+    await page.getByRole('link', { name: 'By cause' }).click()
+    await page.getByRole('heading', { name: 'Mismatches by cause' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('addresses and people are listed, and sign-ins only for those who may see them', async () => {
+    await using lea = await console.joined('lea', 'operator')
+    const { page } = lea
+    await page.goto(`${console.url}/addresses`)
+    expect(await page.locator('tbody').innerText()).toContain('shop')
+    await page.goto(`${console.url}/people`)
+    expect(await page.locator('tbody').innerText()).toContain('erin')
+    expect(await page.getByRole('heading', { name: 'Sign-ins' }).count()).toBe(0)
+    await using noa = await console.joined('noa', 'auditor')
+    await noa.page.goto(`${console.url}/people`)
+    await noa.page.getByRole('heading', { name: 'Sign-ins' }).waitFor()
+    expect(await noa.page.locator('tbody').last().innerText()).toContain('lea')
+  })
+
+  test('times are in the zone of the reader, with the exact one on hover', async () => {
+    await using visitor = await console.visitor('Asia/Tokyo')
+    const { page } = visitor
+    await page.goto(`${console.url}/deposits/1`)
+    const time = page.locator('time').first()
+    expect(await time.innerText()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\+9$/)
+    const [exact, shown] = [await time.getAttribute('title'), await time.innerText()]
+    expect(new Date(`${shown.slice(0, 19).replace(' ', 'T')}+09:00`).toISOString().slice(0, 19)).toBe(
+      exact?.slice(0, 19),
+    )
+  })
+
   test('every page is for everybody: by rules of accessibility, at a desk in light and on a phone in dark', async () => {
     await using ada = await console.joined('ada', 'operator,approver,accountant')
     const { page, faults } = ada
@@ -65,11 +121,16 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
       '/',
       '/mismatches',
       '/mismatches/1',
+      '/mismatches/causes',
       '/deposits',
       '/deposits/1',
       '/ledger',
       '/decisions',
       `/decisions/${id}`,
+      '/addresses',
+      '/webhooks',
+      '/services',
+      '/people',
       '/you',
       '/sign-in',
       '/nothing',

@@ -18,8 +18,8 @@ export type Visitor = AsyncDisposable & {
 }
 
 /** A person at their own browser, with a device that holds passkeys and confirms every use. */
-export async function openVisitor(browser: Browser): Promise<Visitor> {
-  const context = await browser.newContext()
+export async function openVisitor(browser: Browser, timezoneId = 'UTC'): Promise<Visitor> {
+  const context = await browser.newContext({ timezoneId })
   const page = await context.newPage()
   const faults: string[] = []
   page.on('pageerror', ({ message }) => void faults.push(message))

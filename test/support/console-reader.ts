@@ -29,6 +29,9 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
         periods: { value: [] },
         checkpoints: { value: [] },
       }),
+    addresses: () => Promise.resolve([]),
+    quarantine: () => Promise.resolve([]),
+    scorecard: () => Promise.resolve({ value: [] }),
     runbook: () => '',
     ...changes,
   }
@@ -54,6 +57,8 @@ export const noPeople: ConsolePeople = {
   waiting: unused,
   approve: unused,
   reject: unused,
+  everyone: () => Promise.resolve([]),
+  signIns: () => Promise.resolve([]),
   workOnCases: unused,
 }
 

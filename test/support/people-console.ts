@@ -22,7 +22,7 @@ export type PeopleConsole = AsyncDisposable & {
   asErin: (line: string) => Promise<Ran>
   /** Signed in, by a passkey that they made and erin confirmed. */
   /** At their own browser, not signed in. */
-  visitor: () => Promise<Visitor>
+  visitor: (timezone?: string) => Promise<Visitor>
   joined: (name: string, roles: string) => Promise<Visitor>
   /** By erin. @returns the number of the decision */
   requestJournal: (reference: string) => Promise<string>
@@ -64,7 +64,7 @@ export async function openPeopleConsole(
   opening.defer(() => browser.close())
   const ofErin = { ...environment, ...signingKeys.erin, OPS_PORT: new URL(url).port }
   const asErin = (line: string) => runCommand(line, ofErin)
-  const visit = () => openVisitor(browser)
+  const visit = (timezone?: string) => openVisitor(browser, timezone)
   const open = opening.move()
   return {
     url,

@@ -7,7 +7,8 @@ import { checkImport, refuseImport } from '../../jobs/import-owners.ts'
 import { type AddressChange, additionOf } from '../../jobs/people/address-procedures.ts'
 import { refuseRequester } from '../../jobs/people/decide.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from '../../jobs/provision.ts'
-import { columnsFor, serviceColumn } from '../../presentation/text.ts'
+import { entryColumns, ownerColumns } from '../../presentation/lists.ts'
+import { columnsFor } from '../../presentation/text.ts'
 import { connectOwners, type OwnersClient } from '../../provider/owners-client.ts'
 import { readOwnersFile } from '../../provider/owners-file.ts'
 import { type EntryHistory, listOwners, type OwnerAddressLine, readOwners } from '../../store/owners.ts'
@@ -110,7 +111,7 @@ export async function listOwnersCommand(
         return listOwners(db, { kind, service, limit, after: after && { id, network, address } })
       })),
   }))
-  const shown = remote ? [...columns, bookColumn] : [...columns, ...historyColumns]
+  const shown = remote ? [...ownerColumns, bookColumn] : [...ownerColumns, ...entryColumns]
   printList(context, page, { columns: columnsFor(shown, services), empty: 'none yet' })
 }
 
@@ -161,25 +162,6 @@ function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): Own
     book,
   }))
 }
-
-const columns: TableColumn<OwnerBookLine>[] = [
-  serviceColumn,
-  { title: 'ID', value: ({ id }) => id },
-  { title: 'NETWORK', value: ({ network }) => network },
-  { title: 'ADDRESS', value: ({ address }) => address },
-  {
-    title: 'FORWARDS TO',
-    value: ({ forward_network: network, forward_asset: asset, forward_recipient: recipient }) =>
-      network === null ? '' : `${asset} on ${network} to ${recipient}`,
-  },
-]
-
-const historyColumns: TableColumn<OwnerBookLine>[] = [
-  { title: 'VALID FROM', value: ({ valid_from: from }) => from?.toISOString() ?? '' },
-  { title: 'UNTIL', value: ({ valid_until: until }) => until?.toISOString() ?? '' },
-  { title: 'ADDED BY', value: ({ added_by: by }) => by ?? '' },
-  { title: 'APPROVED BY', value: ({ approved_by: by }) => by ?? '' },
-]
 
 const bookColumn: TableColumn<OwnerBookLine> = { title: 'BOOK', value: ({ book }) => book ?? '' }
 

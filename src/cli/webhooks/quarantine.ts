@@ -1,7 +1,8 @@
 import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../../app/retry.ts'
 import { type ServiceSettings, webhooksSettingOf } from '../../config/settings.ts'
 import type { Fault } from '../../core/errors.ts'
-import { columnsFor, serviceColumn } from '../../presentation/text.ts'
+import { quarantineColumns } from '../../presentation/lists.ts'
+import { columnsFor } from '../../presentation/text.ts'
 import {
   dropQuarantined,
   listQuarantine,
@@ -14,7 +15,7 @@ import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { checkFilters } from '../filters.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage, wholeOf } from '../lists.ts'
 import { notFound, wrongUse } from '../options.ts'
-import { AsWritten, type News, print, printable, type TableColumn } from '../print.ts'
+import { AsWritten, type News, print, printable } from '../print.ts'
 
 const paging: ListKeyset<QuarantineLine> = { list: 'quarantine', keyOf: ({ id }) => [id] }
 
@@ -28,18 +29,11 @@ export async function listQuarantineCommand(
       listQuarantine(db, { limit, before: idIn(after), service }),
     ),
   }))
-  printList(context, page, { columns: columnsFor(columns, services), empty: 'the quarantine is empty' })
+  printList(context, page, {
+    columns: columnsFor(quarantineColumns, services),
+    empty: 'the quarantine is empty',
+  })
 }
-
-const columns: TableColumn<QuarantineLine>[] = [
-  { title: 'ID', value: ({ id }) => id, align: 'right' },
-  { title: 'RECEIVED', value: ({ received_at }) => received_at.toISOString() },
-  serviceColumn,
-  { title: 'FROM', value: ({ source }) => source },
-  { title: 'REASON', value: ({ reason }) => reason },
-  { title: 'BYTES', value: ({ bytes }) => String(bytes), align: 'right' },
-  { title: 'SENDER', value: ({ user_agent }) => user_agent },
-]
 
 /** With `json`, as one line of a file of captures. */
 export async function showQuarantineCommand(context: Context, id: string): Promise<void> {

@@ -22,7 +22,7 @@ export function caseForms(
   if (!user.roles.includes('operator'))
     return html`<p class="note">To work on it, you need the role operator.</p>`
   const form = (action: string, label: string, fields: HtmlContent = null) =>
-    html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}<button type="submit">${label}</button></form>
+    html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}<button type="submit"${fields === null ? keyOf(action) : null}>${label}</button></form>
 `
   const isMine = typeof name === 'string' && name.toLowerCase() === user.person.toLowerCase()
   const spans = Object.keys(snoozesMs).map((span) => html`<option>${span}</option>`)
@@ -35,7 +35,7 @@ export function caseForms(
             : form(
                 'snooze',
                 'Snooze',
-                html`<label for="for">For</label><select id="for" name="for">${spans}</select>`,
+                html`<label for="for">For</label><select id="for" name="for"${keyOf('snooze')}>${spans}</select>`,
               ),
           form('resolved', 'Resolve', textField('resolved', 'Why it is resolved')),
         ]
@@ -43,8 +43,24 @@ export function caseForms(
 ${isMine ? form('leave', 'Give it back') : form('take', 'Assign to me')}${form('commented', 'Comment', textField('commented', 'Comment'))}${status === 'cleared' ? null : ends}</div>`
 }
 
+/** A button is pressed by its key, and a field gets the focus. */
+const keysOfActions: Readonly<Record<string, string>> = {
+  take: 'a',
+  leave: 'a',
+  commented: 'c',
+  snooze: 's',
+  wake: 's',
+  resolved: 'r',
+  reopened: 'r',
+}
+
+function keyOf(action: string): Html | null {
+  const key = keysOfActions[action]
+  return key === undefined ? null : html` aria-keyshortcuts="${key}"`
+}
+
 function textField(id: string, label: string): Html {
-  return html`<label for="${id}">${label}</label><input id="${id}" name="text" required maxlength="2000" autocomplete="off">`
+  return html`<label for="${id}">${label}</label><input id="${id}" name="text"${keyOf(id)} required maxlength="2000" autocomplete="off">`
 }
 
 const accountTexts: Record<(typeof writeOffAccounts)[number], string> = {
@@ -77,7 +93,7 @@ function writeOff(path: string, fields: Html): Html {
     (account) => html`<option value="${account}">${accountTexts[account]}</option>`,
   )
   return html`<form class="act" method="post" action="${path}">${fields}${hidden('action', 'write_off')}
-<label for="account">Write off as</label><select id="account" name="account">${accounts}</select>
+<label for="account">Write off as</label><select id="account" name="account" aria-keyshortcuts="w">${accounts}</select>
 <label for="reason">Reason</label><input id="reason" name="reason" required maxlength="500" autocomplete="off">
 <button type="submit">Prepare</button></form>`
 }

@@ -81,7 +81,7 @@ ${sectionOf('What it books', booksOf(shown))}
 ${sectionOf('Signatures', tableOf(shown.events, { caption: 'Who signed, and with what', columns: eventColumns, empty: 'None.' }))}
 ${state === 'waiting' ? sectionOf('Approve or reject', actionsFor(shown, user, origin)) : null}
 <details><summary>The text that is signed</summary><pre>${whole(text)}</pre></details>`
-  return { title, entry: '/decisions', body, hasScript: true }
+  return { title, entry: '/decisions', body }
 }
 
 type ShownEvent = ConsoleDecision['events'][number]
@@ -123,7 +123,7 @@ ${sectionOf('What is booked', journalTables(done.flatMap(({ journals }) => journ
 <p>${needs}</p>
 ${form}
 <details><summary>What is signed</summary><pre>${whole(texts.join('\n'))}</pre></details>`
-  return { title, entry: '/decisions', body, hasScript: true }
+  return { title, entry: '/decisions', body }
 }
 
 /** All decisions that wait for this person, approved by one confirmation. */
@@ -149,7 +149,7 @@ export function waitingPage(
 ${tableOf(shown, { caption: 'Decisions of others, the oldest first', columns: waitingColumns, empty: 'Nothing waits for you.' })}
 ${shown.length === 0 ? null : act}
 ${sectionOf('What is booked', journalTables(shown.flatMap(({ journals }) => journals)))}`
-  return { title, entry: '/decisions', body, hasScript: true }
+  return { title, entry: '/decisions', body }
 }
 
 /** What was refused of many. */

@@ -97,11 +97,10 @@ export function whole(text: string): HtmlContent {
   return text.match(/[^]{1,2000}/gu) ?? []
 }
 
+export type QueryValue = string | number | bigint | null | undefined
+
 /** Null and empty fields are left out. */
-export function linkTo(
-  path: string,
-  query: Readonly<Record<string, string | bigint | null | undefined>> = {},
-): string {
+export function linkTo(path: string, query: Readonly<Record<string, QueryValue>> = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== null && value !== undefined && value !== '') search.set(name, String(value))

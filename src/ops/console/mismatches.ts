@@ -12,12 +12,13 @@ import {
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
 import { bulkForms, caseForms, writeOffForm } from './case-forms.ts'
-import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } from './html.ts'
+import { clip, factsOf, type Html, type HtmlContent, html, linkTo, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
+import { causesTable } from './overview-tables.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
 import type { ConsoleUser } from './people.ts'
-import { numberOf, oneOf, readQuery } from './query.ts'
-import type { ConsoleChoices, ConsoleMismatchFilter } from './reader.ts'
+import { numberOf, oneOf, readQuery, shortText } from './query.ts'
+import type { ConsoleChoices, ConsoleMismatchFilter, Overview } from './reader.ts'
 
 const historyMax = 200
 
@@ -35,7 +36,7 @@ export function mismatchPage(
   const cut = history.length - newest.length
   const body = html`<p class="crumbs"><a href="/mismatches">Mismatches</a></p>
 <h1>Mismatch ${id}: ${mismatch.kind}</h1>
-<p>${severityBadge(mismatch.severity)} ${badge('quiet', mismatch.status)}</p>
+<p>${severityBadge(mismatch.severity)} ${badge('quiet', mismatch.status)}${isRegressed(shown) ? html` ${badge('warning', 'regressed')}` : null}</p>
 <div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
 ${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
 ${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user))}
@@ -48,6 +49,14 @@ ${sectionOf(
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
 ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
   return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }
+}
+
+/** Open again by new evidence, after a person put it aside. */
+function isRegressed({ mismatch, history }: MismatchDetail): boolean {
+  return (
+    mismatch.status === 'open' &&
+    history.some(({ action, actor }) => action === 'reopened' && actor === 'depositd')
+  )
 }
 
 function linked(
@@ -84,6 +93,8 @@ export function mismatchFilter(
     service: oneOf(services),
     network: oneOf(networks),
     status: oneOf(statuses),
+    assigned: shortText,
+    overdue: oneOf(['yes'] as const),
     after: numberOf,
   })
   return { status: 'open', ...asked, limit: pageMax }
@@ -100,9 +111,10 @@ type MismatchesPageData = {
 
 /** By severity and then age. */
 export function mismatchesPage({ rows, wish, filter, user, ...choices }: MismatchesPageData): ConsolePage {
-  const { kind, severity, service, network, status } = wish
+  const { kind, severity, service, network, status, assigned, overdue } = wish
   const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Mismatches</h1>
+${caseTabs(filter === '' ? '/mismatches' : `/mismatches?${filter}`, user)}
 ${filterForm('/mismatches', [
   { name: 'severity', label: 'Severity', value: severity, words: severities, any: 'any' },
   { name: 'kind', label: 'Kind', value: kind, words: Object.keys(mismatchKinds).toSorted(), any: 'any' },
@@ -111,12 +123,48 @@ ${filterForm('/mismatches', [
     : []),
   { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
   { name: 'status', label: 'Status', value: status, words: statuses },
+  { name: 'assigned', label: 'Assigned to', value: assigned },
+  { name: 'overdue', label: 'Overdue', value: overdue, words: ['yes'], any: 'any' },
 ])}
 <p class="note">${explained[status]}</p>
 ${mismatchList(rows, { caption: 'Mismatches, the gravest and oldest first', hasSeveralServices })}
 ${pager({ path: '/mismatches', wish, field: 'after', rows })}
 ${rows.length > 0 && user?.roles.includes('operator') ? sectionOf('All of this filter', bulkForms(filter, user)) : null}`
   return { title: 'Mismatches', entry: '/mismatches', body }
+}
+
+/** The lists that people work from. A filter is part of the address, so any other list is kept as a bookmark. */
+function caseTabs(here: string, user: ConsoleUser | null): Html {
+  const tabs: [name: string, path: string][] = [
+    ['All', '/mismatches'],
+    ['By cause', '/mismatches/causes'],
+    ...(user === null
+      ? []
+      : [['Mine', linkTo('/mismatches', { assigned: user.person })] as [string, string]]),
+    ['Unassigned', '/mismatches?assigned=nobody'],
+    ['Overdue', '/mismatches?overdue=yes'],
+    ['Snoozed', '/mismatches?status=snoozed'],
+    ['Waiting for approval', '/decisions?state=waiting'],
+  ]
+  const links = tabs.map(
+    ([name, path]) =>
+      html`<li><a href="${path}"${path === here ? html` aria-current="true"` : null}>${name}</a></li>`,
+  )
+  return html`<nav class="tabs" aria-label="Lists of mismatches"><ul>${links}</ul></nav>`
+}
+
+/** One line for each incident. */
+export function causesPage(
+  overview: Overview,
+  user: ConsoleUser | null,
+  services: ServicesShown,
+): ConsolePage {
+  const live = overview.gauges.live?.value ?? null
+  const table = live && causesTable(live, { ...services, now: overview.readAt })
+  const body = html`<h1>Mismatches by cause</h1>
+${caseTabs('/mismatches/causes', user)}
+${table ?? html`<p class="empty">${live === null ? 'Cannot be read now.' : 'No open mismatches.'}</p>`}`
+  return { title: 'Mismatches by cause', entry: '/mismatches', body }
 }
 
 const explained = {
@@ -145,6 +193,8 @@ const listColumns = withShown(mismatchColumns, {
   SEVERITY: ({ severity }: MismatchRow) => severityBadge(severity),
   KIND: ({ id, kind }: MismatchRow) => html`<a href="/mismatches/${id}">${kind}</a>`,
   ABOUT: ({ subject }: MismatchRow) => subjectLink(subject),
+  CASE: ({ status, regressed, assigned_to: name }: MismatchRow) =>
+    html`${name === null ? status : `${status}, ${name}`}${regressed ? html` ${badge('warning', 'regressed')}` : null}`,
   'ACT IN': ({ act_in: left }: MismatchRow) => (left === 'overdue' ? badge('severe', left) : left),
   DETAIL: (row: MismatchRow) =>
     html`${clip(mismatchSentence(row), longestDetail)}<p class="next">${entryOf(row.kind).next}</p>`,

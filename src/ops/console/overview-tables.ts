@@ -45,8 +45,7 @@ export function causesTable(
       gravity(one) - gravity(other) ||
       other.age - one.age,
   )
-  return html`<h3>By cause</h3>
-${tableOf(rows.slice(0, causesMax), { caption: 'Open mismatches by cause', columns: columnsFor(causeColumns, services), empty: '' })}
+  return html`${tableOf(rows.slice(0, causesMax), { caption: 'Open mismatches by cause', columns: columnsFor(causeColumns, services), empty: '' })}
 ${rows.length > causesMax ? html`<p class="note">${rows.length - causesMax} more causes are not shown; <a href="/mismatches">Mismatches</a> lists all.</p>` : null}
 <p class="note">Mismatches of the same kind, service, network and side at fault that were opened soon after each other.</p>`
 }

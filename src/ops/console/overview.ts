@@ -43,6 +43,7 @@ ${sectionOf(
     mismatchList(rows, { caption: 'The gravest open mismatches', hasSeveralServices }),
   ),
   live && [
+    live.causes.length === 0 ? null : html`<h3>By cause</h3>`,
     causesTable(live, { hasSeveralServices, now: readAt }),
     risksTable(live, { hasSeveralServices, totals }),
   ],

@@ -1,14 +1,12 @@
 import { severities } from '../../core/mismatches/kind-entry.ts'
-import { type Html, type HtmlContent, html, linkTo, type ShownColumn } from './html.ts'
-import type { ConsoleDepositFilter, ConsoleMismatchFilter, SectionResult } from './reader.ts'
+import { type Html, type HtmlContent, html, linkTo, type QueryValue, type ShownColumn } from './html.ts'
+import type { SectionResult } from './reader.ts'
 
 export type ConsolePage = {
   title: string
   entry?: (typeof entries)[number][0]
   body: HtmlContent
   refreshSeconds?: number
-  /** For passkeys. */
-  hasScript?: true
   /** For the browser to hold. */
   token?: string
 }
@@ -19,6 +17,10 @@ const entries = [
   ['/deposits', 'Deposits'],
   ['/ledger', 'Ledger'],
   ['/decisions', 'Decisions'],
+  ['/addresses', 'Addresses'],
+  ['/webhooks', 'Webhooks'],
+  ['/services', 'Services'],
+  ['/people', 'People'],
 ] as const
 
 /** `dashboards`: the URL of Grafana. */
@@ -34,12 +36,7 @@ export type Frame = {
 
 /** Loads nothing from other hosts. */
 export function documentOf(page: ConsolePage, { dashboards, person, ...frame }: Frame): string {
-  const { title, entry, body, refreshSeconds, hasScript } = page
-  const script =
-    hasScript === undefined
-      ? null
-      : html`<script src="${frame.scriptPath}" type="module"></script>
-`
+  const { title, entry, body, refreshSeconds } = page
   const refresh =
     refreshSeconds === undefined
       ? null
@@ -60,24 +57,35 @@ export function documentOf(page: ConsolePage, { dashboards, person, ...frame }: 
 ${refresh}<title>${title} · depositd</title>
 <link rel="icon" href="${iconPath}" type="image/svg+xml">
 <link rel="stylesheet" href="${frame.stylePath}">
-${script}</head>
+<script src="${frame.scriptPath}" type="module"></script>
+</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><a class="brand" href="/">depositd</a>
 <nav aria-label="Pages"><ul>${links}${outside}</ul></nav>
 <form class="find" action="/deposits/find" method="get" role="search">
 <label for="reference" class="unseen">Find a deposit by its number, the id of the service, or a transaction</label>
-<input id="reference" name="reference" type="search" maxlength="200" required placeholder="Number, id or transaction" autocomplete="off" spellcheck="false">
+<input id="reference" name="reference" aria-keyshortcuts="/" type="search" maxlength="200" required placeholder="Number, id or transaction" autocomplete="off" spellcheck="false">
 <button type="submit">Find</button></form>
 <p class="you">${you}</p></header>
 <main id="main">
 ${body}
 </main>
+${keysDialog}
 <footer><p>depositd ${frame.version}${person === null ? ', read only' : null}. ${timeOf(frame.now)}</p></footer>
 </body>
 </html>
 `.text
 }
+
+const keysDialog = html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
+<dl class="facts"><div><dt>1 … 9</dt><dd>the pages of the menu</dd></div>
+<div><dt>/</dt><dd>find a deposit</dd></div>
+<div><dt>j, k</dt><dd>the next and the previous line of a list; Enter opens it</dd></div>
+<div><dt>a, c, s, r, w</dt><dd>of a mismatch: assign it to me or give it back, comment, snooze, resolve or reopen, write off</dd></div>
+<div><dt>y</dt><dd>sign, approve</dd></div>
+<div><dt>?</dt><dd>this help; Esc closes it</dd></div></dl>
+<form method="dialog"><button>Close</button></form></dialog>`
 
 export const iconPath = '/console-icon.svg'
 
@@ -135,7 +143,7 @@ export function partHtml<Value>(part: SectionResult<Value>, show: (value: Value)
 
 type PagerOptions = {
   path: string
-  wish: ConsoleMismatchFilter | ConsoleDepositFilter
+  wish: { limit: number } & Readonly<Record<string, QueryValue>>
   /** The filter that names the last row of the previous page. */
   field: 'after' | 'before'
   rows: readonly { id: string }[]

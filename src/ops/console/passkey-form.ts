@@ -17,7 +17,7 @@ type PasskeyForm = {
 export function passkeyForm({ path, formToken, label, options, step, fields = null }: PasskeyForm): Html {
   return html`<form class="act" method="post" action="${path}" data-step="${step}" data-passkey="${JSON.stringify(options)}">
 ${hidden('form', formToken)}<input type="hidden" name="passkey">${fields}
-<button type="submit">${label}</button>
+<button type="submit" aria-keyshortcuts="y">${label}</button>
 <p role="alert" class="problem"></p>
 <noscript><p>A passkey needs JavaScript. Without it, sign at the command line.</p></noscript></form>`
 }

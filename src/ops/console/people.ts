@@ -1,12 +1,12 @@
 import type { ConsoleRequestContent } from '../../people/console-request.ts'
-import type { DecisionContent } from '../../people/decision.ts'
+import type { DecisionContent, Person } from '../../people/decision.ts'
 import type { Passkey } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
-import type { Invitation } from '../../store/sessions.ts'
+import type { Invitation, SignInLine } from '../../store/sessions.ts'
 
 export type ConsoleUser = {
   person: string
@@ -69,5 +69,8 @@ export type ConsolePeople = {
   /** By one confirmation of all their texts, in this order. */
   approve: (user: ConsoleUser, ids: readonly bigint[], assertion: string) => Promise<EachDone<bigint>>
   reject: (user: ConsoleUser, id: bigint, reason: string) => Promise<void>
+  /** Those who may decide now. */
+  everyone: () => Promise<readonly Person[]>
+  signIns: (limit: number) => Promise<readonly SignInLine[]>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
 }

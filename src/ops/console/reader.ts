@@ -1,7 +1,11 @@
+import type { Owner } from '../../core/evidence.ts'
 import type { DepositDetail, DepositListRow } from '../../presentation/deposit.ts'
 import type { CheckpointRow, PeriodRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
+import type { OwnerLine } from '../../store/owners.ts'
+import type { QuarantineLine } from '../../store/quarantine.ts'
+import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 
@@ -19,6 +23,9 @@ export type ConsoleMismatchFilter = {
   service?: string | undefined
   network?: string | undefined
   status: 'open' | 'snoozed' | 'all'
+  /** A name, or `nobody`. */
+  assigned?: string | undefined
+  overdue?: 'yes' | undefined
   /** The last row of the previous page. */
   after?: bigint | undefined
   limit: number
@@ -30,6 +37,20 @@ export type ConsoleDepositFilter = {
   service?: string | undefined
   network?: string | undefined
   /** The last row of the previous page. */
+  before?: bigint | undefined
+  limit: number
+}
+
+export type ConsoleAddressFilter = {
+  kind: Owner['kind']
+  service?: string | undefined
+  /** The last row of the previous page: `id/network/address`. */
+  after?: string | undefined
+  limit: number
+}
+
+export type ConsoleQuarantineFilter = {
+  service?: string | undefined
   before?: bigint | undefined
   limit: number
 }
@@ -65,6 +86,10 @@ export type ConsoleReader = ConsoleChoices & {
   findDeposits: (reference: string) => Promise<readonly bigint[]>
   deposit: (id: bigint) => Promise<ConsoleDeposit | null>
   ledger: () => Promise<LedgerReading>
+  addresses: (wish: ConsoleAddressFilter) => Promise<readonly OwnerLine[]>
+  quarantine: (wish: ConsoleQuarantineFilter) => Promise<readonly QuarantineLine[]>
+  /** Of the last seven days. */
+  scorecard: () => Promise<SectionResult<readonly ScorecardLine[]>>
   /** Markdown; empty if the runbook is not available. */
   runbook: (kind: string) => string
 }

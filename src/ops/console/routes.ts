@@ -1,7 +1,15 @@
 import type { ServicesShown } from '../../presentation/text.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { ledgerPage } from './ledger.ts'
-import { mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
+import {
+  addressesPage,
+  addressFilter,
+  peoplePage,
+  quarantineFilter,
+  quarantinePage,
+  servicesPage,
+} from './lists.ts'
+import { causesPage, mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
 import {
   approve,
@@ -34,11 +42,16 @@ type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true }
 export const routes: Readonly<Record<string, Route>> = {
   '/': { get: showOverview },
   '/mismatches': { get: showMismatches, post: workOnCases },
+  '/mismatches/causes': { get: showCauses },
   '/mismatches/:id': { get: showMismatch, post: workOnCase },
   '/deposits': { get: showDeposits },
   '/deposits/find': { get: findDeposit },
   '/deposits/:id': { get: showDeposit },
   '/ledger': { get: showLedger },
+  '/addresses': { get: showAddresses },
+  '/webhooks': { get: showQuarantine },
+  '/services': { get: showServices },
+  '/people': { get: showPeople },
   '/decisions': { get: showDecisions, post: requestDecision },
   '/decisions/draft': { post: draft },
   '/decisions/waiting': { get: showWaiting, post: approveAll },
@@ -77,6 +90,11 @@ async function showMismatches({ reader, user, search }: ConsoleRequest): Promise
   })
 }
 
+async function showCauses({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  return causesPage(await reader.overview(), user, choicesOf(reader))
+}
+
 async function showMismatch({ reader, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const shown = await readNumbered('mismatch', id, reader.mismatch)
@@ -104,6 +122,30 @@ async function showDeposit({ reader, search, id }: ConsoleRequest): Promise<Cons
   return shown.id.toString() === id
     ? depositPage(shown, choicesOf(reader))
     : { redirect: `/deposits/${shown.id}` }
+}
+
+async function showAddresses({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const wish = addressFilter(search, reader)
+  return addressesPage({ rows: await reader.addresses(wish), wish, ...choicesOf(reader) })
+}
+
+async function showQuarantine({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const wish = quarantineFilter(search, reader)
+  return quarantinePage({ rows: await reader.quarantine(wish), wish, ...choicesOf(reader) })
+}
+
+async function showServices({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const [lines, overview] = await Promise.all([reader.scorecard(), reader.overview()])
+  return servicesPage({ lines, overview }, choicesOf(reader))
+}
+
+const signInsMax = 50
+
+async function showPeople({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const maySee = user?.roles.some((role) => role === 'auditor' || role === 'administrator') === true
+  return peoplePage(await people.everyone(), maySee ? await people.signIns(signInsMax) : null)
 }
 
 async function showLedger({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {

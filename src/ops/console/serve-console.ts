@@ -17,7 +17,7 @@ import { routes } from './routes.ts'
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
 const stylePath = pathOf(style, 'css')
 
-const script = readFileSync(join(import.meta.dirname, 'passkey.js'), 'utf8')
+const script = readFileSync(join(import.meta.dirname, 'console.js'), 'utf8')
 const scriptPath = pathOf(script, 'js')
 
 const files = [
@@ -31,10 +31,9 @@ function pathOf(text: string, extension: string): string {
   return `/console-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.${extension}`
 }
 
-/** The pages load nothing from elsewhere, send forms to no other site, and cannot be framed. Few run a script. */
+/** The pages load nothing from elsewhere, send forms to no other site, and cannot be framed. */
 const policy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-const policyWithScript = `${policy}; script-src 'self'`
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 export type ConsoleSite = {
   pages: RequestHandler
@@ -180,7 +179,6 @@ function send(response: Response, answer: ConsoleAnswer, frame: Frame): void {
   if (token === '') response.clearCookie(sessionCookie, cookieOptions)
   else if (token !== undefined) response.cookie(sessionCookie, token, cookieOptions)
   if ('redirect' in answer) return response.redirect(303, answer.redirect)
-  if (answer.hasScript) response.set('Content-Security-Policy', policyWithScript)
   response.type('text/html').send(documentOf(answer, frame))
 }
 

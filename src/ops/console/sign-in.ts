@@ -24,7 +24,7 @@ ${provider === null ? null : html`<p><a href="/sign-in/open-id">Sign in at ${pro
 ${isSecure(origin) ? form : insecure}
 <p class="note">No passkey yet? An administrator invites you: <code>bin/depositd people invite NAME --roles ROLES</code>.</p>
 <p class="note"><a href="/sign-in/token">Read only, with the token of the settings</a></p>`
-  return { title: 'Sign in', body, token, hasScript: true }
+  return { title: 'Sign in', body, token }
 }
 
 /** Browsers have passkeys, and keep the cookie, on these alone. */
@@ -54,7 +54,7 @@ export function invitationPage(
   const body = html`<h1>You are invited as ${person}</h1>
 <p>Roles: ${roles.join(', ')}. A passkey signs you in and signs what you decide. It stays on your device.</p>
 ${code === null ? make : made}`
-  return { title: 'Invitation', body, token, hasScript: true }
+  return { title: 'Invitation', body, token }
 }
 
 export function youPage({ person, roles, passkeys, formToken }: ConsoleUser): ConsolePage {

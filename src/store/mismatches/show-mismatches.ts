@@ -112,6 +112,8 @@ export type MismatchLine = {
   loss_share: string | null
   age: string
   status: 'open' | 'snoozed' | 'resolved' | 'cleared'
+  /** Open again by new evidence, after a person resolved or snoozed it. */
+  regressed: boolean
   assigned_to: string | null
   snoozed_until: Date | null
   opened_at: Date
@@ -159,7 +161,11 @@ export async function listMismatches(
       coalesce(asset_symbol, '') as asset_symbol, asset, coalesce(amount::text, '') as amount, amount_base::text as amount_base,
       loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
       loss_value::text as loss_value, currency, loss_share::text as loss_share,
-      date_trunc('second', age)::text as age, status, assigned_to, snoozed_until, opened_at,
+      date_trunc('second', age)::text as age, status,
+      status = 'open' and exists (
+        select from mismatch_event e
+        where e.mismatch_id = mismatches.id and e.action = 'reopened' and e.actor = 'depositd'
+      ) as regressed, assigned_to, snoozed_until, opened_at,
       case when not has_ended then act_by end as act_by,
       case when has_ended then '' when act_by < now() then 'overdue'
         else coalesce(justify_hours(date_trunc('second', make_interval(secs => extract(epoch from act_by - now()))))::text, '')

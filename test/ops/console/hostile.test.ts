@@ -18,6 +18,7 @@ const row = {
   amount: evil,
   age: evil,
   status: evil,
+  regressed: true,
   assigned_to: evil,
   act_in: evil,
   detail: { [evil]: evil },
@@ -200,6 +201,8 @@ const reader: Partial<ConsoleReader> = {
   runbook: () => evil,
 }
 
+const ownScript = /<script src="\/console-[0-9a-f]{12}\.js" type="module"><\/script>/
+
 describe.each([
   '/',
   '/mismatches',
@@ -210,7 +213,8 @@ describe.each([
   '/deposits/find?reference=%3Cscript%3E',
 ])('%s', (path) => {
   test('shows what strangers wrote as text, cut to a length', async () => {
-    const { text } = await pageAt((await startConsole(reader)) + path)
+    const page = await pageAt((await startConsole(reader)) + path)
+    const text = page.text.replace(ownScript, '')
     expect(text.replaceAll('<script', '')).toBe(text)
     for (const sign of ['<img', '\u202e', '\u0000']) expect(text).not.toContain(sign)
     expect(text).toContain('&#60;script&#62;')

@@ -1,0 +1,62 @@
+/** A form with a passkey: the browser asks for it, and the form is sent with what it returned. */
+for (const form of document.querySelectorAll('form[data-passkey]')) form.addEventListener('submit', (event) => void usePasskey(event))
+
+/** @param {Event} event */
+async function usePasskey(event) {
+  event.preventDefault()
+  const form = /** @type {HTMLFormElement} */ (event.currentTarget)
+  const problem = /** @type {HTMLElement} */ (form.querySelector('[role=alert]'))
+  problem.textContent = ''
+  try {
+    const options = JSON.parse(form.dataset.passkey ?? '')
+    const credential = await (form.dataset.step === 'create'
+      ? navigator.credentials.create({
+          publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options),
+        })
+      : navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }))
+    const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('passkey'))
+    field.value = JSON.stringify(credential)
+    form.submit()
+  } catch (error) {
+    problem.textContent = `The passkey was not used: ${String(error)}`
+  }
+}
+
+/** Times in the zone of the reader; the exact one on hover. Swedish dates are those of ISO 8601. */
+const clock = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
+const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'short' })
+for (const time of document.querySelectorAll('time')) {
+  const at = new Date(time.dateTime)
+  const name = zone.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  time.title = time.dateTime
+  time.textContent = `${clock.format(at)} ${name}`
+}
+
+const pages = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.top nav a')])
+const entries = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('tbody tr')].flatMap((row) => row.querySelector('a') ?? []))
+const help = /** @type {HTMLDialogElement} */ (document.querySelector('#keys'))
+
+/** What a key does, beside the elements that name their own in `aria-keyshortcuts`. @type {Record<string, () => void>} */
+const keys = {
+  j: () => move(1),
+  k: () => move(-1),
+  '?': () => help.showModal(),
+  ...Object.fromEntries(pages.slice(0, 9).map((page, place) => [`${place + 1}`, () => page.click()])),
+}
+
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target instanceof Element && event.target.matches('input, select, textarea')
+  if (isTyping || help.open || event.ctrlKey || event.metaKey || event.altKey) return
+  /** @type {HTMLElement | null} */
+  const named = document.querySelector(`[aria-keyshortcuts="${CSS.escape(event.key)}"]`)
+  const act = named === null ? keys[event.key] : () => (named instanceof HTMLButtonElement ? named.click() : named.focus())
+  if (act === undefined) return
+  event.preventDefault()
+  act()
+})
+
+/** To another line of the tables. @param {number} by */
+function move(by) {
+  const place = entries.indexOf(/** @type {HTMLElement} */ (document.activeElement))
+  entries[Math.min(Math.max(place + by, 0), entries.length - 1)]?.focus()
+}

@@ -1,0 +1,142 @@
+import type { Person } from '../../people/decision.ts'
+import { entryColumns, ownerColumns, quarantineColumns, scorecardColumns } from '../../presentation/lists.ts'
+import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
+import type { OwnerLine } from '../../store/owners.ts'
+import type { QuarantineLine } from '../../store/quarantine.ts'
+import type { ScorecardLine } from '../../store/scorecard.ts'
+import type { SignInLine } from '../../store/sessions.ts'
+import { type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
+import { stagesTable, streamsTable } from './overview-tables.ts'
+import { type ConsolePage, filterForm, pager, partHtml, sectionOf, timeOf } from './page.ts'
+import { numberOf, oneOf, readQuery, shortText } from './query.ts'
+import type {
+  ConsoleAddressFilter,
+  ConsoleChoices,
+  ConsoleQuarantineFilter,
+  Overview,
+  SectionResult,
+} from './reader.ts'
+
+const pageMax = 50
+const ownerKinds = ['channel', 'stable_wallet'] as const
+
+/** @throws Fault `request_refused` if a filter is unknown */
+export function addressFilter(search: URLSearchParams, { services }: ConsoleChoices): ConsoleAddressFilter {
+  const asked = readQuery(search, { kind: oneOf(ownerKinds), service: oneOf(services), after: shortText })
+  return { kind: 'channel', ...asked, limit: pageMax }
+}
+
+type AddressesPageData = { rows: readonly OwnerLine[]; wish: ConsoleAddressFilter } & ConsoleChoices &
+  ServicesShown
+
+export function addressesPage({ rows, wish, services, ...shown }: AddressesPageData): ConsolePage {
+  const { kind, service } = wish
+  const columns = withShown<OwnerLine>(columnsFor([...ownerColumns, ...entryColumns], shown), {
+    'VALID FROM': ({ valid_from: at }) => at && timeOf(at),
+    UNTIL: ({ valid_until: at }) => at && timeOf(at),
+  })
+  const keyed = rows.map(({ id, network, address }) => ({ id: `${id}/${network}/${address}` }))
+  const body = html`<h1>Addresses</h1>
+<p class="note">The address book: what deposits and deliveries are compared with. Changes are <a href="/decisions">decisions</a>, requested at the command line: bin/depositd channels import, wallets import, channels retire.</p>
+${filterForm('/addresses', [
+  { name: 'kind', label: 'Owners', value: kind, words: ownerKinds },
+  ...(shown.hasSeveralServices
+    ? [{ name: 'service', label: 'Service', value: service, words: services, any: 'any' }]
+    : []),
+])}
+${tableOf(rows, { caption: 'Deposit addresses by owner', columns, empty: 'No addresses yet. Import those that the service has, or create one.' })}
+${pager({ path: '/addresses', wish, field: 'after', rows: keyed })}`
+  return { title: 'Addresses', entry: '/addresses', body }
+}
+
+/** @throws Fault `request_refused` if a filter is unknown */
+export function quarantineFilter(
+  search: URLSearchParams,
+  { services }: ConsoleChoices,
+): ConsoleQuarantineFilter {
+  return { ...readQuery(search, { service: oneOf(services), before: numberOf }), limit: pageMax }
+}
+
+type QuarantinePageData = {
+  rows: readonly QuarantineLine[]
+  wish: ConsoleQuarantineFilter
+} & ConsoleChoices &
+  ServicesShown
+
+export function quarantinePage({ rows, wish, services, ...shown }: QuarantinePageData): ConsolePage {
+  const columns = withShown(columnsFor(quarantineColumns, shown), {
+    RECEIVED: ({ received_at: at }: QuarantineLine) => timeOf(at),
+  })
+  const filter = shown.hasSeveralServices
+    ? filterForm('/webhooks', [
+        { name: 'service', label: 'Service', value: wish.service, words: services, any: 'any' },
+      ])
+    : null
+  const next = html`<p>Correct the setting that refused them, and take them in:</p>
+<pre>bin/depositd webhooks quarantine show ID
+bin/depositd webhooks quarantine retry --all</pre>`
+  const body = html`<h1>Webhooks in quarantine</h1>
+<p class="note">Webhooks whose signature or form was refused. They are kept until they are taken in or dropped, and nothing is lost.</p>
+${filter}
+${tableOf(rows, { caption: 'Webhooks in quarantine, the newest first', columns, empty: 'The quarantine is empty: every webhook was accepted.' })}
+${pager({ path: '/webhooks', wish, field: 'before', rows })}
+${rows.length === 0 ? null : sectionOf('Next', next)}`
+  return { title: 'Webhooks', entry: '/webhooks', body }
+}
+
+/** How well each service reports and settles, and what is read of it and of the chains. */
+export function servicesPage(
+  { lines, overview }: { lines: SectionResult<readonly ScorecardLine[]>; overview: Overview },
+  shown: ServicesShown,
+): ConsolePage {
+  const live = overview.gauges.live?.value
+  const waits = live && stagesTable(live, shown)
+  const read = live && streamsTable(live, overview.gauges.totals?.value ?? null)
+  const body = html`<h1>Services and networks</h1>
+${sectionOf('The last seven days', partHtml(lines, scorecard))}
+${sectionOf('What is read', read ?? unread)}
+${sectionOf('What waits', waits ?? unread)}`
+  return { title: 'Services', entry: '/services', body }
+}
+
+const unread = html`<p class="empty">Cannot be read now.</p>`
+
+function scorecard(lines: readonly ScorecardLine[]): Html {
+  const columns: ShownColumn<ScorecardLine>[] = [
+    { title: 'SERVICE', value: ({ service }) => service },
+    ...scorecardColumns,
+  ]
+  return tableOf(lines, {
+    caption: 'By service and route',
+    columns,
+    empty: 'No deposits in the last seven days.',
+  })
+}
+
+/** @param signIns null if the reader may not see them */
+export function peoplePage(people: readonly Person[], signIns: readonly SignInLine[] | null): ConsolePage {
+  const body = html`<h1>People</h1>
+<p class="note">Who decides, by signed decisions of administrators. To add a person: bin/depositd people invite NAME --roles ROLES</p>
+${tableOf(people, { caption: 'People, their roles and keys', columns: personColumns, empty: 'No people yet. The first one enters with: bin/depositd people add NAME --roles administrator' })}
+${signIns === null ? null : sectionOf('Sign-ins', tableOf(signIns, { caption: 'The newest sign-ins and invitations', columns: signInColumns, empty: 'None yet.' }))}`
+  return { title: 'People', entry: '/people', body }
+}
+
+const personColumns: ShownColumn<Person>[] = [
+  { title: 'NAME', value: ({ person }) => person },
+  { title: 'ROLES', value: ({ roles }) => roles.join(', ') },
+  {
+    title: 'SIGNS WITH',
+    value: ({ keys }) => {
+      const passkeys = keys.filter((key) => key.startsWith('passkey ')).length
+      return `passkeys: ${passkeys}; key files: ${keys.length - passkeys}`
+    },
+  },
+]
+
+const signInColumns: ShownColumn<SignInLine>[] = [
+  { title: 'AT', value: ({ at }) => at.toISOString(), show: ({ at }) => timeOf(at) },
+  { title: 'PERSON', value: ({ person }) => person },
+  { title: 'DID', value: ({ action }) => action.replaceAll('_', ' ') },
+  { title: 'BY', value: ({ detail }) => detail ?? '' },
+]

@@ -1,0 +1,110 @@
+import { duration, serviceColumn, type TableColumn } from './text.ts'
+
+/** An address of an owner, with the forwarding rule. */
+export type OwnerAddressRow = {
+  service: string
+  id: string
+  network: string
+  address: string
+  forward_network: string | null
+  forward_asset: string | null
+  forward_recipient: string | null
+}
+
+export type EntryHistoryRow = {
+  valid_from: Date | null
+  valid_until: Date | null
+  added_by: string
+  approved_by: string | null
+}
+
+export type QuarantinedWebhookRow = {
+  id: string
+  service: string
+  received_at: Date
+  source: string
+  reason: string
+  bytes: number
+  user_agent: string
+}
+
+/** Ratios are exact decimals. */
+export type ScorecardRow = {
+  route: string
+  deposits: bigint
+  settled: bigint
+  completeness: string | null
+  duplicates: bigint
+  delivery_p50_seconds: number | null
+  delivery_p95_seconds: number | null
+  delivery_p99_seconds: number | null
+  settle_p50_seconds: number | null
+  settle_p95_seconds: number | null
+  settle_p99_seconds: number | null
+  fee_share: string | null
+  delivered_per_paid: string | null
+}
+
+export const ownerColumns: TableColumn<OwnerAddressRow>[] = [
+  serviceColumn,
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'NETWORK', value: ({ network }) => network },
+  { title: 'ADDRESS', value: ({ address }) => address },
+  {
+    title: 'FORWARDS TO',
+    value: ({ forward_network: network, forward_asset: asset, forward_recipient: recipient }) =>
+      network === null ? '' : `${asset} on ${network} to ${recipient}`,
+  },
+]
+
+export const entryColumns: TableColumn<Partial<EntryHistoryRow>>[] = [
+  { title: 'VALID FROM', value: ({ valid_from: from }) => from?.toISOString() ?? '' },
+  { title: 'UNTIL', value: ({ valid_until: until }) => until?.toISOString() ?? '' },
+  { title: 'ADDED BY', value: ({ added_by: by }) => by ?? '' },
+  { title: 'APPROVED BY', value: ({ approved_by: by }) => by ?? '' },
+]
+
+export const quarantineColumns: TableColumn<QuarantinedWebhookRow>[] = [
+  { title: 'ID', value: ({ id }) => id, align: 'right' },
+  { title: 'RECEIVED', value: ({ received_at }) => received_at.toISOString() },
+  serviceColumn,
+  { title: 'FROM', value: ({ source }) => source },
+  { title: 'REASON', value: ({ reason }) => reason },
+  { title: 'BYTES', value: ({ bytes }) => String(bytes), align: 'right' },
+  { title: 'SENDER', value: ({ user_agent }) => user_agent },
+]
+
+export const scorecardColumns: TableColumn<ScorecardRow>[] = [
+  { title: 'ROUTE', value: ({ route }) => route },
+  { title: 'DEPOSITS', value: ({ deposits }) => `${deposits}`, align: 'right' },
+  { title: 'SETTLED', value: ({ settled }) => `${settled}`, align: 'right' },
+  { title: 'WEBHOOKS RECEIVED', value: ({ completeness }) => percent(completeness), align: 'right' },
+  { title: 'DUPLICATES', value: ({ duplicates }) => `${duplicates}`, align: 'right' },
+  {
+    title: 'WEBHOOK LAG P50/P95/P99',
+    value: (line) => spans([line.delivery_p50_seconds, line.delivery_p95_seconds, line.delivery_p99_seconds]),
+  },
+  {
+    title: 'TIME TO SETTLE P50/P95/P99',
+    value: (line) => spans([line.settle_p50_seconds, line.settle_p95_seconds, line.settle_p99_seconds]),
+  },
+  { title: 'FEE', value: ({ fee_share: share }) => percent(share), align: 'right' },
+  {
+    title: 'RATE',
+    value: ({ delivered_per_paid: rate }) => rate?.slice(0, 10) ?? '',
+    align: 'right',
+  },
+]
+
+/** Truncated, so that only a complete ratio shows as 100 %. */
+function percent(ratio: string | null): string {
+  return ratio === null ? '' : `${Math.trunc(Number(ratio) * 10_000) / 100} %`
+}
+
+function spans(seconds: readonly (number | null)[]): string {
+  return seconds.every((one) => one === null) ? '' : seconds.map((one) => spanText(one ?? 0)).join(' / ')
+}
+
+function spanText(seconds: number): string {
+  return seconds < 10 ? `${seconds.toFixed(2)} s` : duration(seconds)
+}
