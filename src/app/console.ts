@@ -85,6 +85,9 @@ export function composeConsole(
       return services.names()
     },
     networks: settings.networks.map(({ name }) => name),
+    explorers: new Map(
+      settings.networks.flatMap(({ name, explorer }) => (explorer === undefined ? [] : [[name, explorer]])),
+    ),
     dashboards: sharedLinks(settings.links).dashboards,
     overview: () => reading(overview()),
     mismatches: ({ status, overdue, ...wish }) =>

@@ -7,6 +7,7 @@ export type NetworkEntry = {
   chainId: number | null
   genesisHash?: string | undefined
   /** Omitted decimals are read from the chain. */
+  explorer?: string | undefined
   assets: readonly { symbol: string; contract: string; decimals?: number | undefined }[]
 }
 
@@ -22,6 +23,7 @@ export const knownNetworks: readonly NetworkEntry[] = [
     name: 'mainnet',
     family: 'evm',
     chainId: 1,
+    explorer: 'https://etherscan.io/tx/{tx}',
     assets: [
       ether,
       wrappedEther('0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2'),
@@ -33,6 +35,7 @@ export const knownNetworks: readonly NetworkEntry[] = [
     name: 'base',
     family: 'evm',
     chainId: 8453,
+    explorer: 'https://basescan.org/tx/{tx}',
     assets: [
       ether,
       wrappedEther('0x4200000000000000000000000000000000000006'),
@@ -45,6 +48,7 @@ export const knownNetworks: readonly NetworkEntry[] = [
     name: 'arbitrum',
     family: 'evm',
     chainId: 42161,
+    explorer: 'https://arbiscan.io/tx/{tx}',
     assets: [
       ether,
       wrappedEther('0x82aF49447D8a07e3bd95BD0d56f35241523fBab1'),
@@ -59,6 +63,7 @@ export const knownNetworks: readonly NetworkEntry[] = [
     chainId: null,
     // Genesis hash of the cluster mainnet-beta.
     genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+    explorer: 'https://solscan.io/tx/{tx}',
     assets: [
       { symbol: 'SOL', contract: 'native', decimals: 9 },
       { symbol: 'WSOL', contract: 'So11111111111111111111111111111111111111112', decimals: 9 },

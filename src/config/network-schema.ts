@@ -77,6 +77,10 @@ const networkSchema = z
     assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals: decimals.optional() })).min(1),
     /** Block or slot. Default: the height that is final at the first scan. */
     startHeight: z.int().min(0).optional(),
+    explorer: z
+      .string()
+      .regex(/^https:\/\/[^\s"'<>]*\{tx\}[^\s"'<>]*$/, 'must be an https address with {tx}')
+      .optional(),
   })
   .superRefine((entry, context) => {
     checkNetwork(entry, refuseIn(context))
@@ -142,7 +146,7 @@ export function readNetworks(
   reader: EnvironmentReader,
 ): NetworkSettings[] {
   const networks = entries.map((entry): NetworkSettings => {
-    const { name, family, chainId, genesisHash } = entry
+    const { name, family, chainId, genesisHash, explorer } = entry
     return {
       name: name as NetworkName,
       family,
@@ -152,6 +156,7 @@ export function readNetworks(
       assets: assetsOf(entry),
       unpinned: unpinnedOf(entry),
       reading: readingOf(entry),
+      explorer,
     }
   })
   if (networks.every(({ rpcUrls }) => rpcUrls.length === 0)) {

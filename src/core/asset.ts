@@ -43,6 +43,8 @@ export type NetworkSettings = {
   /** Assets without decimals, until the chain supplies them. */
   unpinned?: readonly AssetLabel[]
   reading?: NetworkReading
+  /** Address of a transaction at a block explorer, with `{tx}`. */
+  explorer?: string | undefined
 }
 
 /** The contract or mint of an asset, or `native` for the network's own coin. */

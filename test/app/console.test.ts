@@ -85,7 +85,7 @@ test('the overview tells how it stands', async () => {
   const { status, text } = await page('/')
   expect([status, faultsOfPage(text)]).toEqual([200, []])
   const words = wordsOf(text)
-  expect(words).toMatch(/\d severe mismatch(es are| is) open\./)
+  expect(words).toMatch(/\d severe mismatch(es are open, the oldest| is open,) for .*may be lost\./)
   expect(words).toContain('Books balanced all rows are sealed')
   expect(words).toContain('Queue 4 waiting 1 active')
   expect(text).toMatch(/href="\/deposits\?state=reconciled&#38;network=base"/)
@@ -124,6 +124,13 @@ test('a deposit is told in the words of the command line', async () => {
     .filter((cell) => !heads.has(cell) && !words.includes(cell.trim()))
   expect(cells.length).toBeGreaterThan(40)
   expect(missing).toEqual([])
+})
+
+test('a deposit links to its transactions at a block explorer', async () => {
+  const { text } = await page(`/deposits/${await numberOf('dep_1')}`)
+  const [, paid] =
+    /href="https:\/\/basescan\.org\/tx\/(0x\w+)" rel="noreferrer">Payment on base/.exec(text) ?? []
+  expect(text.split(paid ?? 'no link').length).toBeGreaterThan(2)
 })
 
 test('a mismatch is told in the words of the command line, with its section of the runbook', async () => {

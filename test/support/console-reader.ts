@@ -10,6 +10,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     dashboards: null,
     services: ['default'],
     networks: ['base', 'solana'],
+    explorers: new Map(),
     overview: async () => ({
       readAt: new Date('2026-01-01T10:00:00Z'),
       gauges: await readAs(emptyReading)(),
@@ -89,6 +90,7 @@ export function faultsOfPage(text: string): string[] {
     ...(/<script|<style|<iframe|\son\w+=|\sstyle=|javascript:|\bhttps?:/i.test(
       text
         .replace(/<script src="\/console-[0-9a-f]{12}\.js" type="module"><\/script>/, '')
+        .replaceAll(/<a href="https:\/\/[^"<>]+" rel="noreferrer">/g, '')
         .replaceAll(/http:\/\/www\.w3\.org\S+/g, ''),
     )
       ? ['more than markup']

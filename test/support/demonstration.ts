@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Client } from 'pg'
 import { stringify } from 'yaml'
 import { connectAccountant } from './evaluate-dashboards.ts'
-import { addPeople, runDecided } from './people.ts'
+import { runDecided } from './people.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import { scrapeConfiguration } from './scrape-configuration.ts'
 import { until } from './until.ts'
@@ -120,7 +120,6 @@ export async function keepBooks({ world, startedAt }: Demonstration): Promise<vo
     await command(world, `ledger journal add ${file}`)
   }
   try {
-    await addPeople(world.db)
     await book(`${before}-28`)
     await command(world, `ledger close ${before}`)
     await book(startedAt.toISOString().slice(0, 10))

@@ -10,9 +10,7 @@ import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import { roles } from '../../src/health.ts'
-import { addFirstPerson } from '../../src/jobs/people/procedures.ts'
 import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
-import { signerOf } from '../../src/people/decision.ts'
 import { connectOwners } from '../../src/provider/owners-client.ts'
 import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { type DemoChannel, demoOwners, startDemoService } from '../../src/sandbox/demo.ts'
@@ -24,6 +22,7 @@ import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import type { DepositService } from '../../src/service/service.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
+import { addPeople, signingKeys } from './people.ts'
 import { emptyDatabase, type TestDatabase, testDatabase } from './postgres.ts'
 
 const log = pino({ level: 'silent' })
@@ -104,8 +103,10 @@ export async function startWorld(
     ...ports,
     ...(policy && { policy }),
   })
+  const { SIGNING_KEY_FILE: _own, ...others } = environment
   const whole = {
-    ...environment,
+    ...others,
+    ...signingKeys.erin,
     ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }),
     ...asked.environment,
   }
@@ -115,8 +116,7 @@ export async function startWorld(
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
-  const { signingKey } = settings.people
-  if (signingKey !== null) await addFirstPerson(db, signerOf(signingKey.signer))
+  await addPeople(db)
   const owners = await provision(settings, db, { channels, more: moreChannels })
   const { networks } = chains
   const places = { serviceDatabaseUrl: theirs.url, environment: whole }

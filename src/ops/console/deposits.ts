@@ -33,11 +33,15 @@ import type { ConsoleChoices, ConsoleDeposit, ConsoleDepositFilter } from './rea
 
 const journalsMax = 100
 
-export function depositPage(shown: ConsoleDeposit, services: ServicesShown): ConsolePage {
+export function depositPage(
+  shown: ConsoleDeposit,
+  { explorers, ...services }: ServicesShown & Pick<ConsoleChoices, 'explorers'>,
+): ConsolePage {
   const { id, deposit, mismatches, evidence, isCut } = shown
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
 <h1>Deposit ${id} ${stateBadge(fieldText(deposit, 'state'))}</h1>
 ${courseOf(deposit)}
+${explorerLinks(deposit, explorers)}
 ${factsOf(depositFacts(shown, services))}
 ${sectionOf('Who says what', matrixTable(shown))}
 ${sectionOf(
@@ -68,6 +72,25 @@ function courseOf(deposit: DepositDetail['deposit']): Html {
       : html`<li><span>${name}</span> not yet</li>`
   })
   return html`<ol class="course" aria-label="Its course">${items}</ol>`
+}
+
+/** Of both legs, as a third party shows them. */
+function explorerLinks(
+  deposit: DepositDetail['deposit'],
+  explorers: ConsoleChoices['explorers'],
+): Html | null {
+  const legs = [
+    ['Payment', 'network', 'tx'],
+    ['Delivery', 'settlement_network', 'settlement_tx'],
+  ] as const
+  const links = legs.flatMap(([name, network, tx]) => {
+    const [at, id] = [fieldText(deposit, network), deposit[tx]]
+    const template = explorers.get(at)
+    if (template === undefined || typeof id !== 'string') return []
+    const address = template.replace('{tx}', encodeURIComponent(id))
+    return [html`<li><a href="${address}" rel="noreferrer">${name} on ${at}, at the explorer</a></li>`]
+  })
+  return links.length === 0 ? null : html`<ul class="explorers">${links}</ul>`
 }
 
 const signs: Readonly<Record<string, string>> = {

@@ -72,13 +72,13 @@ ${tableOf(atRisk, { caption: 'What may be lost by open mismatches', columns: col
 <p class="note">Per asset. Each transfer counts once, with its largest loss, under its highest severity.</p>`
 }
 
-function assetText(key: string, totals: StoreTotals | null): string {
+export function assetText(key: string, totals: StoreTotals | null): string {
   const known = totals?.assets.find(({ asset }) => asset === key)
   return known === undefined ? key : `${known.symbol} on ${known.network}`
 }
 
 /** Six decimals; the ledger has all of them. */
-function unitsText(units: number): string {
+export function unitsText(units: number): string {
   return units.toLocaleString('en', { maximumFractionDigits: 6 })
 }
 

@@ -7,6 +7,7 @@ import { depositList } from './deposits.ts'
 import { type Html, html } from './html.ts'
 import { mismatchList } from './mismatches.ts'
 import {
+  assetText,
   causesTable,
   moneyTable,
   partsTable,
@@ -14,6 +15,7 @@ import {
   stagesTable,
   statesTable,
   streamsTable,
+  unitsText,
 } from './overview-tables.ts'
 import { type ConsolePage, partHtml, sectionOf, type Tone, timeOf } from './page.ts'
 import type { Overview } from './reader.ts'
@@ -161,7 +163,7 @@ function verdictOf(figures: Figures, { unready, warnings }: ReadinessReport): Ht
     ...(live?.untied ?? [])
       .filter(isOff)
       .map(({ control, asset }) => `The control ${control.replaceAll('_', ' ')} of ${asset} does not tie.`),
-    ...openText(live === null ? 0 : openOf(live, 'severe'), 'severe'),
+    ...(live === null ? [] : severeText(live, figures.totals)),
     ...unready.map(({ part, problem }) => `Not ready: ${part}: ${problem}.`),
   ]
   const others = [
@@ -184,6 +186,31 @@ function missingFigures({ live, totals, queue }: Figures): string[] {
     ...(queue === null ? ['the queue'] : []),
   ]
   return unread.map((what) => `Figures are missing: ${what} cannot be read.`)
+}
+
+/** What may be lost is a bound: each transfer counts once, with its largest loss. */
+function severeText(live: Live, totals: StoreTotals | null): string[] {
+  const count = openOf(live, 'severe')
+  if (count === 0) return []
+  const open = live.mismatches.filter(({ severity }) => severity === 'severe')
+  const age = duration(Math.max(0, ...open.map(({ oldest }) => oldest)))
+  const which =
+    count === 1
+      ? `1 severe mismatch is open, for ${age}`
+      : `${count} severe mismatches are open, the oldest for ${age}`
+  const losses = Map.groupBy(
+    live.atRisk.filter(({ severity, units }) => severity === 'severe' && units > 0),
+    ({ asset }) => asset,
+  )
+  const lost = [...losses].map(([asset, rows]) => {
+    const units = rows.reduce((sum, row) => sum + row.units, 0)
+    return `${unitsText(units)} ${assetText(asset, totals)}`
+  })
+  return [
+    lost.length === 0
+      ? `${which}.`
+      : `${which}; up to ${new Intl.ListFormat('en').format(lost)} may be lost.`,
+  ]
 }
 
 function openText(count: number, kind: string): string[] {

@@ -72,7 +72,12 @@ export type LedgerReading = {
 }
 
 /** Of the settings. */
-export type ConsoleChoices = { services: readonly string[]; networks: readonly string[] }
+export type ConsoleChoices = {
+  services: readonly string[]
+  networks: readonly string[]
+  /** Address of a transaction at a block explorer, with `{tx}`, by network. */
+  explorers: ReadonlyMap<string, string>
+}
 
 /** Each function runs a bounded number of statements. @throws Fault `remote_failed` */
 export type ConsoleReader = ConsoleChoices & {

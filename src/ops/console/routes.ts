@@ -67,8 +67,8 @@ export const routes: Readonly<Record<string, Route>> = {
   '/invitations/:id': { get: showInvitation, post: takePasskey, isPublic: true },
 }
 
-function choicesOf({ services, networks }: ConsoleReader): ConsoleChoices & ServicesShown {
-  return { services, networks, hasSeveralServices: services.length > 1 }
+function choicesOf({ services, networks, explorers }: ConsoleReader): ConsoleChoices & ServicesShown {
+  return { services, networks, explorers, hasSeveralServices: services.length > 1 }
 }
 
 async function showOverview({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
