@@ -116,10 +116,11 @@ function changedAddresses({ change, result }: DoneChange): DecisionOutcomeText {
     const news = until === null ? 'valid again' : `valid until ${until}, and watched further on`
     const lines = changed.ended.map((one) => `${one.network.padEnd(10)} ${one.address} is ${news}\n`)
     const document = { owner, validUntil: until, addresses: changed.ended, reason }
-    return { did: `${changed.ended.length} addresses`, rest: lines.join(''), document }
+    const count = changed.ended.length
+    return { did: count === 1 ? '1 address' : `${count} addresses`, rest: lines.join(''), document }
   }
   const { added, entries } = changed as Extract<AddressChangeResult, { added: number }>
-  const did = `${added} owners added; their addresses are watched`
+  const did = `${added === 1 ? '1 owner' : `${added} owners`} added; all their addresses are watched`
   return { did, rest: table(addressLines(entries), addressColumns), document: { added, entries } }
 }
 

@@ -67,7 +67,7 @@ test('what the service lists can be imported as it is printed', async () => {
   expect(await rows('channels list')).toHaveLength(1)
   const added = (await depositd(`channels import ${path}`)).out
   expect(added).toMatch(
-    /^1 owners with 4 addresses; 1 new, 0 already in the address book\n1 owners added; their addresses are watched, by erin, decision \d+\n/,
+    /^1 owners with 4 addresses; 1 new, 0 already in the address book\n1 owner added; all their addresses are watched, by erin, decision \d+\n/,
   )
   expect(added).toMatch(/^channel\/till +base +0x\S+ +deposit address$/m)
   expect(JSON.parse((await depositd(`channels import ${path} --json`)).out)).toEqual({
