@@ -74,7 +74,7 @@ export function quarantinePage({ rows, wish, services, ...shown }: QuarantinePag
     : null
   const next = html`<p>Correct the setting that refused them, and take them in:</p>
 <pre>bin/depositd webhooks quarantine show ID
-bin/depositd webhooks quarantine retry --all</pre>`
+bin/depositd webhooks quarantine retry</pre>`
   const body = html`<h1>Webhooks in quarantine</h1>
 <p class="note">Webhooks whose signature or form was refused. They are kept until they are taken in or dropped, and nothing is lost.</p>
 ${filter}
