@@ -249,25 +249,27 @@ create trigger opening_lot_with_journal after insert on opening_lot
 create trigger manual_journal_about after insert on manual_journal
   referencing new table as added for each statement execute function check_manual_reason();
 
--- A write-off follows from a decision of a person, which the daemon cannot store: it is of that asset and account, of
--- that amount at most, and stands once.
+-- A write-off follows from the newest decision of a person, which the daemon cannot store: it is of that asset and account,
+-- of that amount at most, and stands once.
 create function is_write_off_decided(booked_id bigint, written_off text) returns boolean language sql stable as $$
   select exists (
-    select from public.chain_transfer payment
-      join public.evidence on evidence.inbox_id = payment.inbox_id
-      join public.evidence decided on decided.group_id = evidence.group_id
-      join public.inbox on inbox.id = decided.inbox_id and inbox.source = 'person'
-      cross join lateral (select convert_from(inbox.body, 'UTF8')::jsonb as said) as body
-      cross join lateral (
-        select said #>> '{verdict,account}' as account, said #>> '{verdict,asset}' as asset,
-          (said #>> '{verdict,amount}')::numeric as amount
-      ) as decision
-    where payment.transfer = written_off and said #>> '{verdict,kind}' = 'write_off'
-      and concat_ws('/', said ->> 'network', said ->> 'tx', said ->> 'index') = written_off
-      and not exists (
-        select from public.ledger_transfer t
-        where t.journal_id = booked_id and (t.leg > 1 or t.asset <> decision.asset or t.amount > decision.amount
-          or (decision.account <> 'owner' and t.debit <> decision.account)))
+    select from (
+      select said -> 'verdict' as verdict
+      from public.chain_transfer payment
+        join public.evidence on evidence.inbox_id = payment.inbox_id
+        join public.evidence decided on decided.group_id = evidence.group_id
+        join public.inbox on inbox.id = decided.inbox_id and inbox.source = 'person'
+        cross join lateral (select convert_from(inbox.body, 'UTF8')::jsonb as said) as body
+      where payment.transfer = written_off
+        and said #>> '{verdict,kind}' in ('write_off', 'write_off_withdrawn')
+        and concat_ws('/', said ->> 'network', said ->> 'tx', said ->> 'index') = written_off
+      order by said ->> 'receivedAt' desc, inbox.source_key collate "C" desc limit 1
+    ) as newest
+    where verdict ->> 'kind' = 'write_off' and not exists (
+      select from public.ledger_transfer t
+      where t.journal_id = booked_id and (t.leg > 1 or t.asset <> verdict ->> 'asset'
+        or t.amount > (verdict ->> 'amount')::numeric
+        or (verdict ->> 'account' <> 'owner' and t.debit <> verdict ->> 'account')))
   ) and not exists (
     select from public.ledger_journal other
     where other.transfer = written_off and other.kind = 'write_off' and other.id <> booked_id

@@ -57,7 +57,7 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
     })
   })
 
-  test('by keys alone, a person finds a case, takes it, comments on it and drafts its write-off', async () => {
+  test('by keys alone, a person finds a case, takes it and comments on it', async () => {
     await using kim = await console.joined('kim', 'operator')
     const { page, faults } = kim
     await page.goto(console.url)

@@ -11,7 +11,15 @@ import { findTransfers, type StakedTransfer } from '../../../src/store/mismatche
 import { type Books, openBooks } from '../../support/books.ts'
 import { at, claim, delivery, payment, usdcOnBase, webhook, writeOffOf } from '../../support/evidence.ts'
 import { addPeople, signers } from '../../support/people.ts'
-import { balances, mismatches, openKinds, overdue, reason, writeOff } from '../../support/write-offs.ts'
+import {
+  balances,
+  mismatches,
+  openKinds,
+  overdue,
+  reason,
+  withdrawn,
+  writeOff,
+} from '../../support/write-offs.ts'
 
 let books: Books
 
@@ -56,21 +64,31 @@ test('the login of the daemon stores no decision of a person, and books no write
   expect((await mismatches(books)).find((one) => one.id === id)?.status).toBe('open')
 })
 
+/** Of one base unit, as the daemon's login would book it. */
+const oneMore = {
+  key: 'write_off/again',
+  kind: 'write_off',
+  reverses: null,
+  depositId: 1n,
+  transfer: payingRef,
+  eventAt: at(99),
+  transfers: [{ ...lostLine, amount: 1n }],
+}
+
+test('a decision that was withdrawn books nothing any more', async () => {
+  const mismatch = await overdue(books)
+  await writeOff(books, mismatch)
+  await writeOff(books, mismatch, withdrawn)
+  const again = inTransaction(books.db, (tx) => bookJournals(tx, [oneMore as never]))
+  await expect(again).rejects.toThrow('no person decided to write off')
+})
+
 test('a write-off of more than was decided is refused, and found if the owner of the disk books it', async () => {
   await writeOff(books, await overdue(books))
   const { rows } = await sql<{ id: bigint }>`
     select id from ledger_journal where kind = 'write_off'`.execute(books.db)
   const id = rows[0]?.id ?? 0n
-  const journal = {
-    key: 'write_off/again',
-    kind: 'write_off',
-    reverses: null,
-    depositId: 1n,
-    transfer: payingRef,
-    eventAt: at(99),
-    transfers: [{ ...lostLine, amount: 1n }],
-  }
-  const again = inTransaction(books.db, (tx) => bookJournals(tx, [journal as never]))
+  const again = inTransaction(books.db, (tx) => bookJournals(tx, [oneMore as never]))
   await expect(again).rejects.toThrow('no person decided to write off')
   const disabled = [
     'ledger_journal disable trigger ledger_journal_write_off',
