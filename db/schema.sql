@@ -372,6 +372,7 @@ table public.mismatch_event (
   approved_by text,
   at timestamp with time zone not null default now(),
   before jsonb,
+  decision_id bigint,
   id bigint not null generated as identity,
   mismatch_id bigint not null,
   text text
@@ -755,6 +756,7 @@ constraint mismatch_cleared_how_check on mismatch: CHECK ((cleared_how = ANY (AR
 constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
 constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
 constraint mismatch_event_actor_check on mismatch_event: CHECK ((actor <> ''::text));
+constraint mismatch_event_decision_id_fkey on mismatch_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint mismatch_event_mismatch_id_fkey on mismatch_event: FOREIGN KEY (mismatch_id) REFERENCES mismatch(id);
 constraint mismatch_event_pending_event_id_fkey on mismatch_event_pending: FOREIGN KEY (event_id) REFERENCES mismatch_event(id);
 constraint mismatch_event_pending_pkey on mismatch_event_pending: PRIMARY KEY (event_id);
@@ -1477,6 +1479,7 @@ view accounting.mismatch_history as
     'opened'::text AS action,
     NULL::text AS text,
     NULL::text AS approved_by,
+    NULL::bigint AS decision_id,
     NULL::jsonb AS before,
     NULL::jsonb AS after
    FROM mismatch m
@@ -1487,6 +1490,7 @@ UNION ALL
     mismatch_event.action,
     mismatch_event.text,
     mismatch_event.approved_by,
+    mismatch_event.decision_id,
     mismatch_event.before,
     mismatch_event.after
    FROM mismatch_event
@@ -1497,6 +1501,7 @@ UNION ALL
     'cleared'::text AS action,
     NULL::text AS text,
     NULL::text AS approved_by,
+    NULL::bigint AS decision_id,
     NULL::jsonb AS before,
     NULL::jsonb AS after
    FROM mismatch m
@@ -3020,6 +3025,12 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.may_be_lost(loss numeric, severity text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN COALESCE((loss > (0)::numeric), (severity = 'severe'::text))
+;
 CREATE OR REPLACE FUNCTION public.outsiders_of(of_network text, recipients text[])
  RETURNS text[]
  LANGUAGE sql
@@ -3197,6 +3208,20 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.refuse_unsigned_loss()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage')
+    or pg_has_role(current_user, 'depositd_decider', 'member') then
+    return new;
+  end if;
+  raise exception 'mismatch %: it may be a loss, and resolving it needs a signed decision', new.id
+    using errcode = 'insufficient_privilege';
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.severe_mismatches_until(of_period date)
  RETURNS integer
  LANGUAGE sql
@@ -3245,6 +3270,8 @@ CREATE TRIGGER manual_journal_about AFTER INSERT ON public.manual_journal REFERE
 CREATE TRIGGER manual_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.manual_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER manual_journal_signed BEFORE INSERT ON public.manual_journal FOR EACH ROW WHEN ((new.decision_id IS NULL)) EXECUTE FUNCTION refuse_unsigned();
 CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER mismatch_event_decided BEFORE INSERT ON public.mismatch_event FOR EACH ROW WHEN ((new.decision_id IS NOT NULL)) EXECUTE FUNCTION refuse_undecided();
+CREATE TRIGGER mismatch_resolved BEFORE UPDATE OF resolved_at ON public.mismatch FOR EACH ROW WHEN (((old.resolved_at IS NULL) AND (new.resolved_at IS NOT NULL) AND may_be_lost(new.loss_amount, new.severity))) EXECUTE FUNCTION refuse_unsigned_loss();
 CREATE TRIGGER opening_lot_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.opening_lot FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER opening_lot_with_journal AFTER INSERT ON public.opening_lot REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_opening_lots();
 CREATE TRIGGER owner_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.owner FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3557,7 +3584,7 @@ comment on column acquired_by of view accounting.disposals is 'Journal that acqu
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column action of view accounting.sign_ins is 'invited, passkey_made, signed_in, signed_out, or sessions_ended by an administrator.';
-comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did. Names are not authenticated.';
+comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did.';
 comment on column actor of view accounting.period_history is 'The person who did it.';
 comment on column added_at of view accounting.address_book is 'When the entry was stored.';
 comment on column added_by of view accounting.address_book is 'Person who added it, or depositd if a program of depositd did.';
@@ -3697,6 +3724,7 @@ comment on column debit_base of view accounting.period_balances is 'Total debits
 comment on column decided_at of view accounting.decisions is 'When it was done, or ended otherwise; empty while it waits.';
 comment on column decision_id of view accounting.address_book is 'Signed decision that added it; empty if a program did, or if it was not signed.';
 comment on column decision_id of view accounting.manual_journals is 'The signed decision; empty if it was booked without signatures.';
+comment on column decision_id of view accounting.mismatch_history is 'The signed decision; empty if none was needed, or if it was decided without signatures.';
 comment on column decision_id of view accounting.period_history is 'The signed decision; empty if it was done without signatures.';
 comment on column delivered of view accounting.conversion is 'The amount after conversion, in units of the asset: delivered, fee and tolerated difference.';
 comment on column delivered of view accounting.scorecard is 'Delivered for them, in units of the asset delivered.';

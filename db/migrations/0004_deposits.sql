@@ -195,6 +195,7 @@ create table mismatch_event (
   text text check (text <> ''),
   -- The second person, for an action that needs one.
   approved_by text,
+  decision_id bigint references decision,
   before jsonb,
   after jsonb,
   constraint mismatch_event_text_given check (action in ('assigned', 'snoozed') or text is not null),
@@ -203,6 +204,27 @@ create table mismatch_event (
 
 create index mismatch_event_mismatch_id on mismatch_event (mismatch_id);
 
+create function may_be_lost(loss numeric, severity text) returns boolean language sql immutable
+  return coalesce(loss > 0, severity = 'severe');
+
+-- If money may be lost, people sign what ends the mismatch.
+create function refuse_unsigned_loss() returns trigger language plpgsql as $$
+begin
+  if pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage')
+    or pg_has_role(current_user, 'depositd_decider', 'member') then
+    return new;
+  end if;
+  raise exception 'mismatch %: it may be a loss, and resolving it needs a signed decision', new.id
+    using errcode = 'insufficient_privilege';
+end
+$$;
+
+create trigger mismatch_resolved before update of resolved_at on mismatch
+  for each row when (old.resolved_at is null and new.resolved_at is not null and may_be_lost(new.loss_amount, new.severity))
+  execute function refuse_unsigned_loss();
+
+create trigger mismatch_event_decided before insert on mismatch_event
+  for each row when (new.decision_id is not null) execute function refuse_undecided();
 create trigger mismatch_event_append_only before update or delete or truncate on mismatch_event
   for each statement execute function refuse_change();
 

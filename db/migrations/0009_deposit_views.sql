@@ -82,21 +82,22 @@ comment on column accounting.mismatches.currency is 'Currency of loss_value; emp
 
 create view accounting.mismatch_history as
   select m.id as mismatch_id, m.opened_at as at, 'depositd' as actor, 'opened' as action, null as text,
-    null as approved_by, null::jsonb as before, null::jsonb as after
+    null as approved_by, null::bigint as decision_id, null::jsonb as before, null::jsonb as after
   from mismatch m
   union all
-  select mismatch_id, at, actor, action, text, approved_by, before, after from mismatch_event
+  select mismatch_id, at, actor, action, text, approved_by, decision_id, before, after from mismatch_event
   union all
-  select m.id, m.cleared_at, 'depositd', 'cleared', null, null, null, null
+  select m.id, m.cleared_at, 'depositd', 'cleared', null, null, null, null, null
   from mismatch m where m.cleared_at is not null;
 
 comment on view accounting.mismatch_history is 'The history of each mismatch: opened, worked on, cleared. Append-only.';
 comment on column accounting.mismatch_history.mismatch_id is 'Number of the mismatch.';
 comment on column accounting.mismatch_history.at is 'When it was done.';
-comment on column accounting.mismatch_history.actor is 'The person who did it, or depositd if the evidence did. Names are not authenticated.';
+comment on column accounting.mismatch_history.actor is 'The person who did it, or depositd if the evidence did.';
 comment on column accounting.mismatch_history.action is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column accounting.mismatch_history.text is 'The comment, or the reason.';
 comment on column accounting.mismatch_history.approved_by is 'The second person; empty if none was required.';
+comment on column accounting.mismatch_history.decision_id is 'The signed decision; empty if none was needed, or if it was decided without signatures.';
 comment on column accounting.mismatch_history.before is 'The changed values, before.';
 comment on column accounting.mismatch_history.after is 'The changed values, after; for a decision about money, the decision.';
 

@@ -24,16 +24,11 @@ import {
   takePasskey,
 } from '../jobs/people/sign-in.ts'
 import { formTokenOf } from '../ops/console/forms.ts'
-import type {
-  ConsoleDecision,
-  ConsoleJournal,
-  ConsolePeople,
-  ConsoleUser,
-  EachDone,
-} from '../ops/console/people.ts'
+import type { ConsoleDecision, ConsolePeople, ConsoleUser, EachDone } from '../ops/console/people.ts'
 import { readConsoleRequest } from '../people/console-request.ts'
 import { type DecisionContent, readDecision, type Signer, writeDecision } from '../people/decision.ts'
 import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts'
+import { resolutionLines } from '../presentation/decision.ts'
 import { placeOf, transferDocument } from '../presentation/journal.ts'
 import { readAssetNames } from '../store/assets.ts'
 import { type Database, inTransaction, openDatabase } from '../store/database.ts'
@@ -116,7 +111,7 @@ function decidingPart(
       asDecider(() =>
         each(requests, async (request) => {
           const content = await draftDecision(deps, request, personOf(user))
-          return { content, text: writeDecision(content), journals: await reading(journalsOf(db, content)) }
+          return { content, text: writeDecision(content), ...(await reading(booksOf(db, content))) }
         }),
       ),
     request(user, texts, assertion) {
@@ -252,7 +247,7 @@ async function readConsoleDecision(db: Database<Tables>, id: bigint): Promise<Co
     ...line,
     content,
     text: stored.text,
-    journals: content === null ? [] : await journalsOf(db, content),
+    ...(content === null ? { journals: [], resolutions: [] } : await booksOf(db, content)),
     events: stored.events.map(({ action, person, signature }) => ({
       action,
       person,
@@ -261,13 +256,17 @@ async function readConsoleDecision(db: Database<Tables>, id: bigint): Promise<Co
   }
 }
 
-async function journalsOf(db: Database<Tables>, { grounds }: DecisionContent): Promise<ConsoleJournal[]> {
+async function booksOf(
+  db: Database<Tables>,
+  { kind, grounds }: DecisionContent,
+): Promise<Pick<ConsoleDecision, 'journals' | 'resolutions'>> {
   const assets = await readAssetNames(db)
-  return decidedJournals(grounds).map((journal) => ({
+  const journals = decidedJournals(grounds).map((journal) => ({
     key: journal.key,
     place: placeOf(journal),
     transfers: journal.transfers.map((transfer) => transferDocument(transfer, assets)),
   }))
+  return { journals, resolutions: kind === 'resolve' ? resolutionLines(grounds.books, assets) : [] }
 }
 
 function refused(problem: string): Fault<'request_refused'> {

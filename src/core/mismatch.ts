@@ -39,6 +39,14 @@ export type Mismatch = {
   loss: Loss | null
 }
 
+/**
+ * If it does, resolving it takes a signed decision. A severe mismatch without a measured loss may cost any amount.
+ * @param loss in base units; null if there is none or it cannot be measured
+ */
+export function mayBeLost({ severity, loss }: { severity: string; loss: string | null }): boolean {
+  return loss === null ? severity === 'severe' : BigInt(loss) > 0n
+}
+
 /** Null if there is nothing to lose. */
 export function lossOf(asset: AssetKey, amount: bigint, whole: bigint = amount): Loss | null {
   if (amount <= 0n) return null

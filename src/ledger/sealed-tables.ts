@@ -81,6 +81,7 @@ export const sealedTables = {
       action: 'text',
       text: 'text',
       approved_by: 'text',
+      decision_id: 'text',
       before: 'text',
       after: 'text',
     },

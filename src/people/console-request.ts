@@ -2,17 +2,22 @@ import { z } from 'zod'
 import { writeOffAccounts } from '../core/evidence.ts'
 
 const reason = z.string().trim().min(1).max(500)
+const number = z.string().regex(/^[1-9]\d{0,17}$/)
 const month = z.string().regex(/^\d{4}-(?:0[1-9]|1[0-2])$/)
 
 const schema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('write_off'),
     change: z.strictObject({
-      mismatch: z.string().regex(/^[1-9]\d{0,17}$/),
+      mismatch: number,
       verdict: z.literal('write_off'),
       account: z.enum(writeOffAccounts),
       reason,
     }),
+  }),
+  z.object({
+    kind: z.literal('resolve'),
+    change: z.strictObject({ mismatches: z.array(number).min(1).max(500), reason }),
   }),
   z.object({
     kind: z.literal('close'),

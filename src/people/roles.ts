@@ -19,6 +19,7 @@ export const requesters = {
   reopen: 'accountant',
   write_off: 'operator',
   match: 'operator',
+  resolve: 'operator',
   addresses: 'operator',
   opening: 'accountant',
   restore: 'accountant',

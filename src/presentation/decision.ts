@@ -1,3 +1,4 @@
+import { formatAmount } from '../core/money.ts'
 import type { DecisionKind } from '../people/roles.ts'
 import type { TableColumn } from './text.ts'
 
@@ -9,6 +10,7 @@ const kinds: Readonly<Record<DecisionKind, string>> = {
   reopen: 'reopening of a month',
   write_off: 'write-off',
   match: 'match or split',
+  resolve: 'resolution of a possible loss',
   addresses: 'change of the address book',
   opening: 'opening balances',
   restore: 'restore of the books',
@@ -42,4 +44,39 @@ export const addressColumns: TableColumn<AddressLine>[] = [
     value: ({ role, until }) =>
       until === undefined ? `${role} address` : until === null ? 'valid again' : `valid until ${until}`,
   },
+]
+
+/** A mismatch that a decision resolves. `loss` is in base units of its asset, null if it cannot be measured. */
+type Resolution = {
+  mismatch: string
+  kind: string
+  subject: string
+  loss: string | null
+  loss_asset: string | null
+}
+
+export type ResolutionLine = Omit<Resolution, 'loss_asset'>
+
+type NamedAsset = { symbol: string; network: string; decimals: number }
+
+export function resolutionLines(
+  books: readonly unknown[],
+  assets: ReadonlyMap<string, NamedAsset>,
+): ResolutionLine[] {
+  const resolutions = books.filter(
+    (one) => one !== null && typeof one === 'object' && 'mismatch' in one,
+  ) as Resolution[]
+  return resolutions.map(({ loss, loss_asset: key, ...one }) => {
+    const asset = assets.get(key ?? '')
+    const amount = loss === null || asset === undefined ? loss : formatAmount(BigInt(loss), asset.decimals)
+    const symbol = asset === undefined ? (key ?? '') : `${asset.symbol} on ${asset.network}`
+    return { ...one, loss: amount === null ? null : `${amount} ${symbol}` }
+  })
+}
+
+export const resolutionColumns: TableColumn<ResolutionLine>[] = [
+  { title: 'MISMATCH', value: ({ mismatch }) => mismatch, align: 'right' },
+  { title: 'KIND', value: ({ kind }) => kind },
+  { title: 'ABOUT', value: ({ subject }) => subject },
+  { title: 'LOSS', value: ({ loss }) => loss ?? 'not measured', align: 'right' },
 ]

@@ -1,4 +1,4 @@
-import { mismatchKinds } from '../core/mismatch.ts'
+import { mayBeLost, mismatchKinds } from '../core/mismatch.ts'
 import type { KindEntry } from '../core/mismatches/kind-entry.ts'
 import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-sentence.ts'
 import {
@@ -21,6 +21,7 @@ export type MismatchRow = {
   asset_symbol: string
   amount: string
   loss: string | null
+  loss_base: string | null
   loss_asset: string | null
   loss_asset_symbol: string | null
   age: string
@@ -60,6 +61,7 @@ type HistoryLine = {
   action: string
   text: string | null
   approved_by: string | null
+  decision_id: bigint | null
   before: Readonly<Record<string, unknown>> | null
   after: Readonly<Record<string, unknown>> | null
 }
@@ -153,6 +155,7 @@ function depositText(deposit: MismatchDetail['deposit']): string {
 
 export function historyColumns({
   kind,
+  severity,
   assets,
 }: MismatchDetail['mismatch']): readonly TableColumn<HistoryLine>[] {
   const stood = (state: HistoryLine['before']) => {
@@ -169,11 +172,23 @@ export function historyColumns({
     { title: 'AT', value: ({ at }) => at.toISOString() },
     {
       title: 'WHO',
-      value: ({ actor, approved_by: second }) => (second === null ? actor : `${actor}, ${second}`),
+      value: (line) =>
+        [line.actor, line.approved_by, isUnsigned(line, severity) ? 'not signed' : null]
+          .filter((one) => one !== null)
+          .join(', '),
     },
     { title: 'DID', value: ({ action }) => action.replaceAll('_', ' ') },
     { title: 'WHY', value: ({ text }) => text ?? '' },
     { title: 'FROM', value: ({ before }) => stood(before) },
     { title: 'TO', value: ({ after }) => stood(after) },
   ]
+}
+
+const signedActions = new Set(['written_off', 'write_off_withdrawn', 'matched', 'split'])
+
+/** A decision without signatures, by the owner of the database. The policy and depositd itself sign nothing. */
+function isUnsigned({ action, actor, decision_id: decision, after }: HistoryLine, severity: string): boolean {
+  if (decision !== null || actor === 'policy' || actor === 'depositd') return false
+  if (action !== 'resolved') return signedActions.has(action)
+  return mayBeLost({ severity, loss: typeof after?.loss === 'string' ? after.loss : null })
 }

@@ -35,6 +35,8 @@ const sandboxPolicy = {
   reportWithin: '30s',
   settlementWithin: '60s',
 }
+/** A spectator is alone: larger losses need a second person here too. */
+const cases = { secondPersonAbove: { all: 100 } }
 const history = { requestsPerSecond: 1000 }
 const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * * *', pollOverlap: '10m' }
 
@@ -43,7 +45,7 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
   const policy = { ...sandboxPolicy, ...addresses.policy }
   const path = join(folder, settingsFile)
   const person = keyFile(join(folder, 'signing-key'), firstName())
-  const file = { networks: networks.map(toEntry), service: { senders }, policy, history, schedule }
+  const file = { networks: networks.map(toEntry), service: { senders }, policy, cases, history, schedule }
   writeFileSync(path, stringify(file))
   const environment = {
     DATABASE_URL: addresses.databaseUrl,

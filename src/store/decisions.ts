@@ -88,12 +88,12 @@ export async function listDecisions(
 const digestOfEvidence = sql`encode(sha256(convert_to(
   string_agg(i.id || ' ' || encode(sha256(i.body), 'hex'), E'\\n' order by i.id), 'UTF8')), 'hex')`
 
-/** SHA-256 over all evidence of the group of this deposit; null if there is no such deposit. */
-export async function evidenceOfDeposit(db: Kysely<Tables>, depositId: bigint): Promise<string | null> {
+/** SHA-256 over all evidence of the groups of these deposits; null if there is none. */
+export async function evidenceOfDeposits(db: Kysely<Tables>, ids: readonly bigint[]): Promise<string | null> {
   const { rows } = await sql<{ digest: string | null }>`
     select ${digestOfEvidence} as digest
     from evidence e join inbox i on i.id = e.inbox_id
-    where e.group_id = (select group_id from deposit where id = ${depositId})`.execute(db)
+    where e.group_id in (select group_id from deposit where id = any(${ids}::bigint[]))`.execute(db)
   return rows[0]?.digest ?? null
 }
 
@@ -176,6 +176,30 @@ const ofAddresses = sql`
       select 'end ' || e.id || ' of an address', e.decision_id, e.ended_by, e.approved_by, e.reason, ${endOfText(sql`e.valid_until`)}
       from address_end e join address_book b on b.id = e.address_id`
 
+/** The event `e` resolves a possible loss by itself: a write-off also resolves its mismatch. */
+const resolvesLoss = sql`e.action = 'resolved' and may_be_lost((e.after ->> 'loss')::numeric, m.severity)
+        and not exists (
+          select from mismatch_event w where w.mismatch_id = e.mismatch_id and w.action = 'written_off' and w.at = e.at
+            and w.decision_id is not distinct from e.decision_id
+        )`
+
+const ofMismatches = sql`
+      union all
+      select 'mismatch event ' || e.id, e.decision_id, e.actor, e.approved_by, e.text,
+        jsonb_build_object('mismatch', m.id::text, 'kind', m.kind, 'subject', m.subject) || e.after
+      from mismatch_event e join mismatch m on m.id = e.mismatch_id
+      where ${resolvesLoss}`
+
+/** Numbers of mismatches that may be losses, and that no person resolved. */
+export async function undecidedResolutions(tx: Transaction<Tables>): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`
+    select m.id from mismatch m
+    where m.resolved_at is not null and may_be_lost(m.loss_amount, m.severity) and not exists (
+      select from mismatch_event e where e.mismatch_id = m.id and e.action = 'resolved' and e.actor = m.resolved_by
+    ) order by m.id`.execute(tx)
+  return rows.map(({ id }) => id)
+}
+
 /** True if the login of this connection may write decisions. */
 export async function mayDecide(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
@@ -200,7 +224,7 @@ export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<Deci
       select 'journal ' || j.id as what, m.decision_id as decision, m.made_by as by, m.approved_by as "approvedBy", m.reason,
         ${journalOfText} as books
       from manual_journal m join ledger_journal j on j.id = m.journal_id
-      ${canRead ? sql`${ofEvidence}${ofAddresses}` : sql``}
+      ${canRead ? sql`${ofEvidence}${ofAddresses}${ofMismatches}` : sql``}
       union all
       select 'period event ' || id, decision_id, actor, approved_by, reason, jsonb_build_object(
         'period', to_char(period, 'YYYY-MM'), 'action', action, 'balance', sha256)
@@ -233,6 +257,9 @@ export async function countUnsigned(db: Kysely<Tables>): Promise<number> {
     )::int + (
       select count(*) from address_book
       where decision_id is null and added_by <> 'depositd' and added_at > now() - interval '1 day'
+    )::int + (
+      select count(*) from mismatch_event e join mismatch m on m.id = e.mismatch_id
+      where e.decision_id is null and e.at > now() - interval '1 day' and ${resolvesLoss}
     )::int + (
       select count(*) from address_end where decision_id is null and at > now() - interval '1 day'
     )::int as count`.execute(db)

@@ -38,23 +38,38 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
     expect(faults).toEqual([])
   })
 
-  test('a write-off is drafted, signed and requested in the console, and approved by another person', async () => {
+  test('by keys alone, a possible loss is resolved, reopened and written off: signed by one, approved by another', async () => {
     await using ines = await console.joined('ines', 'operator')
-    const { page } = ines
-    await page.goto(`${console.url}/mismatches?kind=settlement_missing`)
-    await page.getByRole('link', { name: 'settlement_missing' }).click()
-    await page.locator('form[action="/decisions/draft"]').getByLabel('Reason').fill('never arrived')
-    await page.getByRole('button', { name: 'Prepare' }).click()
-    expect(await page.locator('main').innerText()).toContain('75.000000')
-    await page.getByRole('button', { name: /^Sign and/ }).click()
-    await page.waitForURL(/decisions\/\d+$/)
     await using jan = await console.joined('jan', 'approver')
-    await jan.page.goto(page.url())
-    await jan.page.getByRole('button', { name: 'Approve and sign' }).click()
-    await jan.page.getByText('done', { exact: true }).waitFor()
+    const { page, faults } = ines
+    const decide = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key)
+      await page.keyboard.type('they are insolvent')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: /^Sign: / }).waitFor()
+      expect(await page.locator('main').innerText()).toContain('75.000000')
+      await page.keyboard.press('y')
+      await page.waitForURL(/decisions\/\d+$/)
+      await jan.page.goto(page.url())
+      await jan.page.keyboard.press('y')
+      await jan.page.getByText('done', { exact: true }).waitFor()
+    }
+    await page.goto(`${console.url}/mismatches?kind=settlement_missing`)
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/mismatches\/\d+$/)
+    const mismatch = page.url()
+    await decide('r')
+    await page.goto(mismatch)
+    await page.keyboard.press('r')
+    await page.keyboard.type('they paid nothing')
+    await page.keyboard.press('Enter')
+    await page.getByText('open', { exact: true }).waitFor()
+    await decide('w', 'Tab')
     expect(await decisionsCheck(signers.erin.key).run(console.books.owner, () => undefined)).toMatchObject({
       findings: [],
     })
+    expect(faults).toEqual([])
   })
 
   test('by keys alone, a person finds a case, takes it and comments on it', async () => {

@@ -70,10 +70,12 @@ test('what is snoozed is left out, unless it is asked for', async () => {
 
 test('what is resolved is no bad news, and can be opened again', async () => {
   const { out } = await depositd('mismatches resolve 2 3 --reason ours --json')
-  expect(JSON.parse(out).items).toMatchObject([
-    { id: '2', status: 'resolved', resolved_by: 'erin', reason: 'ours' },
-    { id: '3', status: 'resolved' },
-  ])
+  expect(JSON.parse(out)).toMatchObject({
+    state: 'done',
+    by: 'erin',
+    approved_by: 'max',
+    mismatches: ['2', '3'],
+  })
   expect(await listed()).toEqual(['1'])
   expect(await listed('--all')).toEqual(['1', '2', '3'])
   expect((await depositd('mismatches list --kind unreported --all --fail-on info')).status).toBe(0)
@@ -141,7 +143,7 @@ test('show tells all about one', async () => {
       AT  WHO  DID  WHY  FROM  TO
       TIME  depositd  opened
       TIME  erin  assigned  assigned to max
-      TIME  erin  resolved  ours  The service has not reported the payment since TIME
+      TIME  erin, max  resolved  ours  The service has not reported the payment since TIME
       TIME  erin  reopened  not-ours  The service has not reported the payment since TIME
       TIME  erin  snoozed  snoozed until TIME
       TIME  erin  commented  asked

@@ -8,7 +8,7 @@ import { runCommand } from '../support/command.ts'
 import { claim, delivery, payment, txId, usdcOnArbitrum, webhook } from '../support/evidence.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { judgingEnvironment } from '../support/judging-environment.ts'
-import { addPeople, signingKeys } from '../support/people.ts'
+import { addPeople, runDecided, signingKeys } from '../support/people.ts'
 
 let books: Books
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await books.receive(delivery({ tx: txId('forward2'), amount: 99_000_000n as Amount }))
   await books.settle()
   await addPeople(books.owner)
-  await depositd('mismatches resolve 1 --reason agreed')
+  await runDecided('mismatches resolve 1 --reason agreed', judgingEnvironment(books.url))
   await books.receive(delivery({ tx: txId('forward2'), index: '1', amount: 300_000n as Amount }))
   await books.settle()
 })

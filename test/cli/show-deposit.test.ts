@@ -18,7 +18,7 @@ import {
   webhook,
 } from '../support/evidence.ts'
 import { judgingEnvironment } from '../support/judging-environment.ts'
-import { addPeople, signingKeys } from '../support/people.ts'
+import { addPeople, runDecided } from '../support/people.ts'
 import { until } from '../support/until.ts'
 
 let books: Books
@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
-const depositd = (line: string) => runCommand(line, { ...judgingEnvironment(books.url), ...signingKeys.erin })
+const depositd = (line: string) => runDecided(line, judgingEnvironment(books.url))
 
 /** A time that everything stored so far is of, and nothing that is stored later. */
 async function clock(): Promise<string> {

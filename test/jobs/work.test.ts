@@ -78,8 +78,8 @@ test('a sweep tells once what people decided on a command line', async () => {
     insert into mismatch (subject, kind, severity, network, opened_at)
     values ('transfer/one', 'unreported', 'severe', 'base', now())`.execute(books.db)
   const { id } = await books.db.selectFrom('mismatch').select('id').executeTakeFirstOrThrow()
-  const act = { actor: 'erin', action: 'resolved', text: 'paid by hand' } as const
-  await inTransaction(books.db, (tx) => workOnCases(tx, [id], act))
+  const act = { actor: 'erin', action: 'resolved', text: 'paid by hand', decision: null } as const
+  await inTransaction(books.owner, (tx) => workOnCases(tx, [id], act))
   await work().sweep()
   await work().sweep()
   expect(reported.filter((one) => !one.startsWith('applied'))).toEqual(['unreported resolved'])

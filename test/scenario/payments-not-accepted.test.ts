@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MismatchKind } from '../../src/core/mismatch.ts'
-import { runCommand } from '../support/command.ts'
 import { brokenInvariants } from '../support/facts-of-world.ts'
+import { runDecided } from '../support/people.ts'
 import { isGoodInTheEnd, lateKinds, shownOf } from '../support/reported-faults.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -138,7 +138,7 @@ describe.each(rows)('$kind of a payment that the service holds, too', ({ kind })
     const shown = await shownOf(world.db, of('person'))
     const id = shown?.mismatches.find((one) => one.kind === kind)?.id
     const line = `mismatches resolve ${id} --reason kept`
-    expect(await runCommand(line, world.environment)).toMatchObject({ status: 0 })
+    expect(await runDecided(line, world.environment)).toMatchObject({ status: 0 })
     expect(await kindsOf(of('person'))).toEqual([`${kind} resolved`])
     expect((await shownOf(world.db, of('person')))?.deposit.state).toBe('held')
   })

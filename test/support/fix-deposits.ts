@@ -1,6 +1,7 @@
 import { type DepositKnob, type End, faultTable } from '../../src/service/faults/fault-table.ts'
 import { showDeposits } from '../../src/store/books/show-deposits.ts'
 import { runCommand } from './command.ts'
+import { runDecided } from './people.ts'
 import { shownOf } from './reported-faults.ts'
 import { depositKnobs, type StruckPayment } from './struck-payments.ts'
 import { until } from './until.ts'
@@ -116,6 +117,6 @@ async function listed({ environment }: World, kind: string): Promise<Mismatch[]>
 }
 
 async function decide({ environment }: World, line: string): Promise<void> {
-  const { status, err } = await runCommand(line, environment)
+  const { status, err } = await runDecided(line, environment)
   if (status !== 0) throw new Error(err)
 }

@@ -1,8 +1,9 @@
 import { accounts } from '../../core/chart.ts'
 import type { TransferDecision } from '../../core/evidence.ts'
 import type { MatchChange, WriteOffChange } from '../../jobs/books/decide-money.ts'
+import type { ResolveChange } from '../../jobs/people/money-procedures.ts'
 import { inTransaction } from '../../store/database.ts'
-import { type CaseAction, workOnCases } from '../../store/mismatches/cases.ts'
+import { type CaseAction, lossesOf, workOnCases } from '../../store/mismatches/cases.ts'
 import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
 import { mismatchIds, nameOf } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
@@ -34,12 +35,20 @@ export function snoozeCommand(context: Context, ids: readonly string[], { until 
   return workOn(context, ids, { action: 'snoozed', until: comingTime(until) })
 }
 
-export function endCommand(
+type EndOptions = { action: 'resolved' | 'reopened'; reason: string; breakGlass?: string }
+
+/** What may be a loss is resolved by a signed decision. */
+export async function endCommand(
   context: Context,
-  ids: readonly string[],
-  { action, reason }: { action: 'resolved' | 'reopened'; reason: string },
-) {
-  return workOn(context, ids, { action, text: textOf('--reason', reason) })
+  words: readonly string[],
+  { action, reason, breakGlass }: EndOptions,
+): Promise<void> {
+  const text = textOf('--reason', reason)
+  const ids = mismatchIds(words)
+  const losses = action === 'resolved' ? await withDatabase(context, (db) => lossesOf(db, ids)) : []
+  if (losses.length === 0 && breakGlass === undefined) return workOn(context, words, { action, text })
+  const change: ResolveChange = { mismatches: ids.map(String), reason: text }
+  await decideCommand(context, { kind: 'resolve', change }, breakGlass)
 }
 
 /** Applies the action to all mismatches or none. */

@@ -55,8 +55,8 @@ function describeCaseWork(mismatches: Command, act: Act): void {
   subcommand(mismatches, 'snooze <id...>', snooze)
     .requiredOption('--until <time>', 'a time, or how long from now, like 24h or 3d; "now" ends the snooze')
     .action(act(async () => (await import('./case-work.ts')).snoozeCommand))
-  const resolve = 'resolve mismatches by decision, until their evidence changes'
-  reasoned(subcommand(mismatches, 'resolve <id...>', resolve))
+  const resolve = 'resolve mismatches until their evidence changes; what may be a loss by a signed decision'
+  reasoned(signedCommand(mismatches, 'resolve <id...>', resolve))
     .setOptionValue('action', 'resolved')
     .action(act(async () => (await import('./case-work.ts')).endCommand))
   reasoned(subcommand(mismatches, 'reopen <id...>', 'reopen resolved mismatches'))

@@ -3,12 +3,17 @@ import type { BookedOpening } from '../../jobs/books/open-books.ts'
 import type { AddressChange, AddressChangeResult } from '../../jobs/people/address-procedures.ts'
 import { type DecisionResult, decideUnsigned, requestDecision } from '../../jobs/people/decide.ts'
 import { decidedJournals } from '../../jobs/people/decided-journals.ts'
-import type { DecidedMoney } from '../../jobs/people/money-procedures.ts'
+import type { DecidedMoney, ResolveChange } from '../../jobs/people/money-procedures.ts'
 import type { PeriodDecision } from '../../jobs/people/procedures.ts'
 import type { RestoreResult } from '../../jobs/people/restore-procedure.ts'
 import type { DecisionContent, JsonValue } from '../../people/decision.ts'
 import type { DecisionKind } from '../../people/roles.ts'
-import { addressColumns, addressLines } from '../../presentation/decision.ts'
+import {
+  addressColumns,
+  addressLines,
+  resolutionColumns,
+  resolutionLines,
+} from '../../presentation/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { placeOf } from '../../presentation/journal.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
@@ -49,6 +54,10 @@ async function printWaiting(context: Context, { id, by, content }: DecisionResul
 /** What a decision books. */
 export async function booksText(context: Context, { kind, grounds }: DecisionContent): Promise<string> {
   if (kind === 'addresses') return table(addressLines(grounds.books), addressColumns)
+  if (kind === 'resolve') {
+    const names = await withDatabase(context, readAssetNames)
+    return `it books nothing, and resolves\n${table(resolutionLines(grounds.books, names), resolutionColumns)}`
+  }
   const journals = decidedJournals(grounds)
   if (journals.length === 0) return 'it books no journal\n'
   const assets = await withDatabase(context, readAssetNames)
@@ -86,6 +95,7 @@ const outcomes: Record<DecisionKind, (done: DoneChange) => DecisionOutcomeText> 
   reopen: changedPeriod,
   write_off: decidedMoney,
   match: decidedMoney,
+  resolve: resolvedMismatches,
   addresses: changedAddresses,
   opening: openedBooks,
   restore: restoredBooks,
@@ -156,6 +166,12 @@ function decidedMoney({ result }: DoneChange): DecisionOutcomeText {
     'account' in verdict ? ` to ${verdict.account === 'owner' ? 'the owner' : verdict.account}` : ''
   const whose = 'serviceId' in verdict ? ` deposit ${verdict.serviceId}` : ''
   return { did: `${transfer}: ${did[verdict.kind]}${where}${whose}`, document: result as object }
+}
+
+function resolvedMismatches({ change }: DoneChange): DecisionOutcomeText {
+  const { mismatches } = change as ResolveChange
+  const did = `${mismatches.length === 1 ? 'mismatch' : 'mismatches'} ${mismatches.join(', ')} resolved`
+  return { did, document: { mismatches } }
 }
 
 const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const

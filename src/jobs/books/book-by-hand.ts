@@ -148,8 +148,9 @@ async function noteInCase(
 ): Promise<void> {
   const { id, byHand } = journal
   const text = `journal ${id}: ${byHand?.reason ?? ''}`
+  const { by: actor = '', approvedBy = null, decision = null } = byHand ?? {}
   const event = { mismatchId, action: 'commented', text, before: null, after: null } as const
-  await appendEvents(tx, [{ ...event, actor: byHand?.by ?? '', approvedBy: byHand?.approvedBy ?? null }])
+  await appendEvents(tx, [{ ...event, actor, approvedBy, decision }])
 }
 
 async function refuseGuarded(

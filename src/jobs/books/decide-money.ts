@@ -16,21 +16,26 @@ import { finishPending, takePending } from '../../store/inbox.ts'
 import {
   appendEvents,
   type CaseEvent,
-  casesAbout,
-  findTransfers,
   inboxIdOf,
   lockCases,
+  workOnCases,
+} from '../../store/mismatches/cases.ts'
+import {
+  casesAbout,
+  findTransfers,
   lockDeposit,
   type StakedDeposit,
   type StakedTransfer,
-  workOnCases,
-} from '../../store/mismatches/cases.ts'
+} from '../../store/mismatches/staked-deposits.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, applyRows } from './apply.ts'
 import { decisionOn } from './propose-matches.ts'
 
 /** Of a person, by a signed decision with that uuid. */
-export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'>
+export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'> & {
+  /** Its number; null without signatures. */
+  decision: bigint | null
+}
 
 export type MoneyDeps = Omit<ApplyDeps, 'db'> & { secondPersonAbove: SecondPersonLimits }
 
@@ -127,17 +132,17 @@ export async function recordMoney(
   { stake, verdict, cases, resolves }: MoneySubject,
   { at, ...decided }: DecisionAttribution & MoneyDeps & { at: Date },
 ): Promise<bigint[]> {
-  const { id, by, approvedBy, reason } = decided
+  const { id, by, approvedBy, reason, decision } = decided
   const newest = await newestJournal(tx)
   const made = decisionOn(stake, { id, verdict, by, approvedBy, reason, receivedAt: at })
   await recordDecisions(tx, [made])
   await appendEvents(
     tx,
-    cases.map((one) => eventOf(made, one)),
+    cases.map((one) => ({ ...eventOf(made, one), decision })),
   )
   if (resolves !== null) {
     const action = verdict.kind === 'write_off' ? 'resolved' : 'reopened'
-    await workOnCases(tx, [resolves], { action, text: reason, actor: by })
+    await workOnCases(tx, [resolves], { action, text: reason, actor: by, approvedBy, decision })
   }
   const inboxId = await inboxIdOf(tx, id)
   await applyRows(tx, await takePending(tx, { id: inboxId }), { ...decided, db: tx })
@@ -187,7 +192,7 @@ const actions = {
   apart: 'split',
 } as const
 
-function eventOf(transferDecision: TransferDecision, mismatchId: bigint): CaseEvent {
+function eventOf(transferDecision: TransferDecision, mismatchId: bigint): Omit<CaseEvent, 'decision'> {
   const { id, by: actor, approvedBy, reason: text, verdict } = transferDecision
   const after = { decision: id, transfer: transferRef(transferDecision), ...outcomeText(verdict) }
   return { mismatchId, actor, action: actions[verdict.kind], text, approvedBy, before: null, after }

@@ -3,7 +3,13 @@ import { Fault } from '../../core/errors.ts'
 import { problemsOfDecided } from '../../people/decided-row.ts'
 import { foldDecisions } from '../../people/register.ts'
 import type { DecisionKind } from '../../people/roles.ts'
-import { decidedRows, mayReadEvidence, readDecisions, undecidedWriteOffs } from '../../store/decisions.ts'
+import {
+  decidedRows,
+  mayReadEvidence,
+  readDecisions,
+  undecidedResolutions,
+  undecidedWriteOffs,
+} from '../../store/decisions.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { LedgerCheck, LedgerOutcome } from '../books/ledger-checks.ts'
 import { readRegister } from './decide.ts'
@@ -44,7 +50,7 @@ function checkDecisions(db: Kysely<Tables>, pinned: string | null): Promise<Ledg
         }
       }
       const readsEvidence = await mayReadEvidence(tx)
-      if (readsEvidence) findings.push(...(await writeOffFindings(tx)))
+      if (readsEvidence) findings.push(...(await undecidedFindings(tx)))
       const isShown = shownKinds(readsEvidence)
       const missing = [...decisions].filter(
         ([id, { content, state }]) =>
@@ -74,14 +80,22 @@ export async function refuseForged(
   })
 }
 
-/** depositd books write-offs anew if the evidence changes. */
-async function writeOffFindings(tx: Transaction<Tables>): Promise<string[]> {
-  const undecided = await undecidedWriteOffs(tx)
-  return undecided.map((id) => `journal ${id} writes off what no person decided`)
+/** depositd books write-offs anew if the evidence changes, and ends what evidence ends. */
+async function undecidedFindings(tx: Transaction<Tables>): Promise<string[]> {
+  const writeOffs = await undecidedWriteOffs(tx)
+  const resolutions = await undecidedResolutions(tx)
+  return [
+    ...writeOffs.map((id) => `journal ${id} writes off what no person decided`),
+    ...resolutions.map((id) => `mismatch ${id} may be a loss, and is resolved by no person`),
+  ]
 }
 
 /** Decisions about people are only themselves, and a restore may find nothing to book. */
 function shownKinds(readsEvidence: boolean): (kind: DecisionKind) => boolean {
-  const hidden = ['person', 'restore', ...(readsEvidence ? [] : ['write_off', 'match', 'addresses'])]
+  const hidden = [
+    'person',
+    'restore',
+    ...(readsEvidence ? [] : ['write_off', 'match', 'resolve', 'addresses']),
+  ]
   return (kind) => !hidden.includes(kind)
 }

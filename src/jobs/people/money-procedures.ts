@@ -5,7 +5,20 @@ import { type TransferDecision, transferRef } from '../../core/evidence.ts'
 import { isWithinLimit } from '../../core/second-person.ts'
 import type { JsonValue } from '../../people/decision.ts'
 import { unlessDryRun } from '../../store/database.ts'
-import { evidenceOfTransfer, insertDecision, journalTexts, nameDeciders } from '../../store/decisions.ts'
+import {
+  evidenceOfDeposits,
+  evidenceOfTransfer,
+  insertDecision,
+  journalTexts,
+  nameDeciders,
+} from '../../store/decisions.ts'
+import {
+  lockCasesFor,
+  lossesOf,
+  type MismatchCase,
+  standingOf,
+  workOnCases,
+} from '../../store/mismatches/cases.ts'
 import type { Tables } from '../../store/tables.ts'
 import {
   findMatch,
@@ -37,6 +50,34 @@ export function matchProcedure(load: LoadMoneyDeps): DecisionProcedure {
     )
 }
 
+/** Ends mismatches that may be losses: their numbers. It books nothing. */
+export type ResolveChange = { mismatches: string[]; reason: string }
+
+export function resolveProcedure(load: LoadMoneyDeps): DecisionProcedure {
+  return async (db, change) => {
+    const { mismatches, reason } = change as ResolveChange
+    const ids = mismatches.map(BigInt)
+    const { secondPersonAbove } = await load(db)
+    const losses = await lossesOf(db, ids)
+    return {
+      people: losses.every((loss) => isWithinLimit(loss, secondPersonAbove)) ? 1 : 2,
+      async grounds(tx) {
+        const cases = await lockCasesFor(tx, ids, 'resolved')
+        const deposits = cases.map(({ depositId }) => depositId).filter((id) => id !== null)
+        return { evidence: await evidenceOfDeposits(tx, deposits), books: cases.map(resolutionBook) }
+      },
+      carryOut: (tx, { decision, by, approvedBy }) =>
+        workOnCases(tx, ids, { action: 'resolved', text: reason, actor: by, approvedBy, decision }),
+    }
+  }
+}
+
+/** As `accounting.mismatch_history` has it. */
+function resolutionBook(one: MismatchCase): JsonValue {
+  const { id, kind, subject } = one
+  return { mismatch: id.toString(), kind, subject, ...standingOf(one) }
+}
+
 type Find = (tx: Transaction<Tables>) => Promise<MoneySubject>
 
 async function moneyDecision(
@@ -60,7 +101,7 @@ async function moneyDecision(
     },
     async carryOut(tx, { decision, uuid, by, approvedBy }) {
       const subject = await find(tx)
-      const journals = await recordMoney(tx, subject, { ...deps, id: uuid, by, approvedBy, reason })
+      const journals = await recordMoney(tx, subject, { ...deps, id: uuid, decision, by, approvedBy, reason })
       if (JSON.stringify(await journalTexts(tx, journals)) !== JSON.stringify(books))
         throw new Fault('usage_bad', {
           problem: 'new evidence changes what it books',
@@ -80,8 +121,8 @@ async function tried(
 ): Promise<Pick<MoneySubject, 'atStake'> & { books: JsonValue[] }> {
   const subject = await find(tx)
   const trial = { id: randomUUID(), by: 'trial', approvedBy: null, reason }
-  await insertDecision(tx, { decision: trial.id, kind: 'match', people: 1 }, 'trial')
-  const journals = await recordMoney(tx, subject, { ...deps, ...trial })
+  const decision = await insertDecision(tx, { decision: trial.id, kind: 'match', people: 1 }, 'trial')
+  const journals = await recordMoney(tx, subject, { ...deps, ...trial, decision })
   return { atStake: subject.atStake, books: await journalTexts(tx, journals) }
 }
 

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import type { DecisionGrounds, Signer } from '../../people/decision.ts'
 import { problemOfPerson } from '../../people/register.ts'
-import { evidenceOfDeposit } from '../../store/decisions.ts'
+import { evidenceOfDeposits } from '../../store/decisions.ts'
 import { readJournal } from '../../store/ledger/journals.ts'
 import type { PeriodChange } from '../../store/ledger/periods.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -20,7 +20,12 @@ import { addressProcedure } from './address-procedures.ts'
 import { refuseForged } from './check-decisions.ts'
 import { type DecisionProcedure, type DecisionProcedures, readRegister, requestDecision } from './decide.ts'
 import { journalBook, withApprover } from './decided-journals.ts'
-import { type LoadMoneyDeps, matchProcedure, writeOffProcedure } from './money-procedures.ts'
+import {
+  type LoadMoneyDeps,
+  matchProcedure,
+  resolveProcedure,
+  writeOffProcedure,
+} from './money-procedures.ts'
 import { type LoadOpeningDeps, openingProcedure } from './opening-procedure.ts'
 import { type LoadRestoreDeps, restoreProcedure } from './restore-procedure.ts'
 
@@ -67,7 +72,7 @@ export function createProcedures({
         people: 2,
         grounds: async (tx) =>
           groundsOf(await checkJournal({ db: tx, ...books(), now: now() }, written), (id) =>
-            evidenceOfDeposit(tx, id),
+            evidenceOfDeposits(tx, [id]),
           ),
         carryOut: (tx, people) =>
           bookJournal({ db: tx, ...books(), now: now() }, written, withApprover(people)),
@@ -82,6 +87,7 @@ export function createProcedures({
     reopen: changeOfPeriod,
     write_off: writeOffProcedure(money),
     match: matchProcedure(money),
+    resolve: resolveProcedure(money),
     addresses: addressProcedure(load.addressPeople),
     opening: openingProcedure(load.opening),
     restore: restoreProcedure(load.restore),
@@ -96,7 +102,7 @@ const reversal: DecisionProcedure = async (db, change) => {
   return {
     people: 2,
     grounds: async (tx) =>
-      groundsOf(await checkReversal(tx, id, { reason }), (deposit) => evidenceOfDeposit(tx, deposit)),
+      groundsOf(await checkReversal(tx, id, { reason }), (deposit) => evidenceOfDeposits(tx, [deposit])),
     async carryOut(tx, people) {
       const byHand = { ...withApprover(people), reason }
       if (!isOpening) return bookReversal(tx, id, byHand)

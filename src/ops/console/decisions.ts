@@ -1,9 +1,14 @@
 import type { JsonValue } from '../../people/decision.ts'
 import { challengeOf, challengeOfAll } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
-import { addressColumns, addressLines, decisionKindText } from '../../presentation/decision.ts'
+import {
+  addressColumns,
+  addressLines,
+  decisionKindText,
+  resolutionColumns,
+} from '../../presentation/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
-import { type Fact, valueText } from '../../presentation/text.ts'
+import { type Fact, type TableColumn, valueText } from '../../presentation/text.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import { refused } from './forms.ts'
 import { factsOf, type Html, type HtmlContent, html, type ShownColumn, tableOf, whole } from './html.ts'
@@ -77,7 +82,7 @@ export function decisionPage(shown: ConsoleDecision, user: ConsoleUser | null, o
 <h1>${title}</h1>
 <p>${badge(tones[state], state)}</p>
 ${factsOf(factsOfDecision(shown))}
-${sectionOf('What it books', booksOf(shown))}
+${sectionOf('What it books', booksOf([shown]))}
 ${sectionOf('Signatures', tableOf(shown.events, { caption: 'Who signed, and with what', columns: eventColumns, empty: 'None.' }))}
 ${state === 'waiting' ? sectionOf('Approve or reject', actionsFor(shown, user, origin)) : null}
 <details><summary>The text that is signed</summary><pre>${whole(text)}</pre></details>`
@@ -119,7 +124,7 @@ export function draftPage(
   const body = html`<h1>${title}</h1>
 ${problemList(problems)}
 ${factsOf(changeFacts(first.content.change).filter(({ name }) => others.length === 0 || name !== 'mismatch'))}
-${sectionOf('What is booked', journalTables(done.flatMap(({ journals }) => journals)))}
+${sectionOf('What is booked', booksOf(done))}
 <p>${needs}</p>
 ${form}
 <details><summary>What is signed</summary><pre>${whole(texts.join('\n'))}</pre></details>`
@@ -148,7 +153,7 @@ export function waitingPage(
 <h1>${title}</h1>
 ${tableOf(shown, { caption: 'Decisions of others, the oldest first', columns: waitingColumns, empty: 'Nothing waits for you.' })}
 ${shown.length === 0 ? null : act}
-${sectionOf('What is booked', journalTables(shown.flatMap(({ journals }) => journals)))}`
+${sectionOf('What is booked', booksOf(shown))}`
   return { title, entry: '/decisions', body }
 }
 
@@ -169,14 +174,28 @@ function problemList(problems: readonly string[]): Html | null {
   return html`<ul class="problem">${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`
 }
 
-function booksOf({ kind, content, journals }: ConsoleDecision): HtmlContent {
-  if (kind !== 'addresses') return journalTables(journals)
-  const rows = addressLines(content?.grounds.books ?? [])
-  return tableOf(rows, { caption: 'Addresses', columns: addressColumns, empty: 'No addresses.' })
+type ShownBooks = Pick<ConsoleDecision, 'content' | 'journals' | 'resolutions'>
+
+function booksOf(shown: readonly ShownBooks[]): HtmlContent {
+  const addresses = shown.flatMap(({ content }) =>
+    content?.kind === 'addresses' ? addressLines(content.grounds.books) : [],
+  )
+  const resolutions = shown.flatMap((one) => one.resolutions)
+  const journals = shown.flatMap((one) => one.journals)
+  if (addresses.length + resolutions.length + journals.length === 0)
+    return html`<p class="empty">No journal.</p>`
+  return [
+    tableUnlessEmpty(addresses, { caption: 'Addresses', columns: addressColumns }),
+    tableUnlessEmpty(resolutions, { caption: 'Mismatches that it resolves', columns: resolutionColumns }),
+    ...journals.map(journalTable),
+  ]
 }
 
-function journalTables(journals: readonly ConsoleJournal[]): HtmlContent {
-  return journals.length === 0 ? html`<p class="empty">No journal.</p>` : journals.map(journalTable)
+function tableUnlessEmpty<Row>(
+  rows: readonly Row[],
+  settings: { caption: string; columns: readonly TableColumn<Row>[] },
+): Html | null {
+  return rows.length === 0 ? null : tableOf(rows, { ...settings, empty: '' })
 }
 
 function journalTable({ key, place, transfers }: ConsoleJournal): Html {
@@ -206,7 +225,7 @@ type ShownFact = Fact & { show?: HtmlContent }
 function changeFacts(change: JsonValue | undefined): ShownFact[] {
   const fields = change !== null && typeof change === 'object' && !Array.isArray(change) ? change : {}
   return Object.entries(fields)
-    .filter(([, value]) => value !== null && value !== '' && !isNested(value))
+    .filter(([name, value]) => value !== null && value !== '' && name !== 'mismatches' && !isNested(value))
     .map(([name, value]) => ({
       name: name.replaceAll('_', ' '),
       lines: [value].flat().map(valueText),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { mayBeLost } from '../../core/mismatch.ts'
 import { type ConsoleRequestContent, readConsoleRequest } from '../../people/console-request.ts'
+import type { MismatchRow } from '../../presentation/mismatch.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
 import { snoozesMs } from './case-forms.ts'
 import {
@@ -88,7 +90,7 @@ export async function showDecision({ people, user, search, id }: ConsoleRequest)
 }
 
 export async function draft({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
-  const request = requestOf(field('action'), field('mismatch'), field)
+  const request = requestOf(field('action'), [field('mismatch')], field)
   return draftsOf(people, signedIn(user), [request])
 }
 
@@ -103,17 +105,32 @@ async function draftsOf(
 }
 
 /** @throws Fault `request_refused` if the form is not one of a decision */
-function requestOf(action: string, mismatch: string, field: ConsoleRequest['field']): ConsoleRequestContent {
-  const [account, period, text] = [field('account'), field('period'), field('reason')]
-  const reason = text === '' ? null : text
-  const kind = action === 'write_off' ? action : action === 'reopened' ? 'reopen' : 'close'
-  const change =
-    action === 'write_off'
-      ? { mismatch, verdict: action, account, reason }
-      : { action, forced: false, period, reason }
-  const request = readConsoleRequest({ kind, change })
+function requestOf(
+  action: string,
+  mismatches: readonly string[],
+  field: ConsoleRequest['field'],
+): ConsoleRequestContent {
+  const reason = field('reason') || field('text') || null
+  const about = { action, mismatches, reason }
+  const request = readConsoleRequest(
+    caseRequest(about, field('account')) ?? periodRequest(about, field('period')),
+  )
   if (request !== null) return request
   throw refused('the form is not complete: choose what it offers, and give a reason', 400)
+}
+
+type RequestedChange = { action: string; mismatches: readonly string[]; reason: string | null }
+
+/** Null if it is not about mismatches. */
+function caseRequest({ action, mismatches, reason }: RequestedChange, account: string) {
+  if (action === 'resolved') return { kind: 'resolve', change: { mismatches, reason } }
+  if (action !== 'write_off') return null
+  return { kind: action, change: { mismatch: mismatches[0], verdict: action, account, reason } }
+}
+
+function periodRequest({ action, reason }: RequestedChange, period: string) {
+  const kind = action === 'reopened' ? 'reopen' : 'close'
+  return { kind, change: { action, forced: false, period, reason } }
 }
 
 export async function requestDecision({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -162,33 +179,50 @@ export async function reject({ people, user, id, field }: ConsoleRequest): Promi
   return { redirect: `/decisions/${id}` }
 }
 
-export async function workOnCase({ people, user, id, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+export async function workOnCase(request: ConsoleRequest): Promise<ConsoleAnswer> {
+  const { reader, user, id } = request
   const person = operator(user)
-  await people.workOnCases(person, [numberOf('id', id)], actionOf(field, person))
-  return { redirect: `/mismatches/${id}` }
+  const { mismatch } = await readNumbered('mismatch', id, reader.mismatch)
+  const { severity, loss_base: loss } = mismatch
+  return workOn(request, person, {
+    cases: [{ id, severity, loss_base: typeof loss === 'string' ? loss : null }],
+    back: `/mismatches/${id}`,
+  })
 }
 
 const casesMax = 500
 
 /** All mismatches of a filter at once. */
-export async function workOnCases({ reader, people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+export async function workOnCases(request: ConsoleRequest): Promise<ConsoleAnswer> {
+  const { reader, people, user, field } = request
   const person = operator(user)
   const filter = new URLSearchParams(field('filter'))
   filter.delete('after')
-  const rows = await reader.mismatches({ ...mismatchFilter(filter, reader), limit: casesMax })
-  if (rows.length === 0) throw missing('mismatch', 'of this filter')
-  if (field('action') === 'write_off')
-    return draftsOf(
-      people,
-      person,
-      rows.map(({ id }) => requestOf('write_off', id, field)),
-    )
-  await people.workOnCases(
+  const cases = await reader.mismatches({ ...mismatchFilter(filter, reader), limit: casesMax })
+  if (cases.length === 0) throw missing('mismatch', 'of this filter')
+  if (field('action') !== 'write_off')
+    return workOn(request, person, { cases, back: `/mismatches?${filter.toString()}` })
+  return draftsOf(
+    people,
     person,
-    rows.map(({ id }) => BigInt(id)),
-    actionOf(field, person),
+    cases.map(({ id }) => requestOf('write_off', [id], field)),
   )
-  return { redirect: `/mismatches?${filter.toString()}` }
+}
+
+type WorkedCase = Pick<MismatchRow, 'id' | 'severity' | 'loss_base'>
+
+/** What may be a loss is resolved by a decision, of all of them. */
+async function workOn(
+  { people, field }: ConsoleRequest,
+  person: ConsoleUser,
+  { cases, back }: { cases: readonly WorkedCase[]; back: string },
+): Promise<ConsoleAnswer> {
+  const ids = cases.map(({ id }) => id)
+  const isLoss = cases.some(({ severity, loss_base: loss }) => mayBeLost({ severity, loss }))
+  if (field('action') === 'resolved' && isLoss)
+    return draftsOf(people, person, [requestOf('resolved', ids, field)])
+  await people.workOnCases(person, ids.map(BigInt), actionOf(field, person))
+  return { redirect: back }
 }
 
 function operator(user: ConsoleUser | null): ConsoleUser {

@@ -3,6 +3,7 @@ import type { DecisionContent, Person } from '../../people/decision.ts'
 import type { Passkey } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
 import type { PersonRole } from '../../people/roles.ts'
+import type { ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
@@ -23,14 +24,20 @@ export type ConsoleUser = {
 
 export type ConsoleJournal = { key: string; place: string; transfers: readonly TransferLine[] }
 
-export type ConsoleDraft = { content: DecisionContent; text: string; journals: readonly ConsoleJournal[] }
+type DecidedBooks = { journals: readonly ConsoleJournal[]; resolutions: readonly ResolutionLine[] }
 
-export type ConsoleDecision = DecisionLine & {
-  content: DecisionContent | null
-  text: string
-  journals: readonly ConsoleJournal[]
-  events: readonly { action: DecisionState | 'signed'; person: string; key: 'passkey' | 'key file' | null }[]
-}
+export type ConsoleDraft = DecidedBooks & { content: DecisionContent; text: string }
+
+export type ConsoleDecision = DecisionLine &
+  DecidedBooks & {
+    content: DecisionContent | null
+    text: string
+    events: readonly {
+      action: DecisionState | 'signed'
+      person: string
+      key: 'passkey' | 'key file' | null
+    }[]
+  }
 
 /** What was done, and why the rest was refused. */
 export type EachDone<Value> = { done: readonly Value[]; problems: readonly string[] }

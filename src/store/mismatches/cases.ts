@@ -1,9 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { assert, Fault } from '../../core/errors.ts'
-import type { OutstandingAmount, TransferDecision } from '../../core/evidence.ts'
-import type { Amount } from '../../core/money.ts'
+import { mayBeLost } from '../../core/mismatch.ts'
 import type { Stake } from '../../core/second-person.ts'
-import { depositNumber } from '../books/show-deposits.ts'
 import type { Tables } from '../tables.ts'
 import type { MismatchChange } from './mismatches.ts'
 
@@ -16,10 +14,14 @@ export type CaseAction =
   | { action: 'resolved'; text: string }
   | { action: 'reopened'; text: string }
 
+/** Left out if it was not decided; `decision` is null without signatures. */
+type DecidedCases = { approvedBy?: string | null; decision?: bigint | null }
+
 export type MismatchCase = {
   id: bigint
   subject: string
   kind: string
+  severity: string
   detail: Record<string, string>
   value: string | null
   loss: string | null
@@ -38,6 +40,7 @@ export type CaseEvent = {
   action: CaseAction['action'] | 'written_off' | 'write_off_withdrawn' | 'matched' | 'split'
   text: string | null
   approvedBy: string | null
+  decision: bigint | null
   before: object | null
   after: object | null
 }
@@ -49,10 +52,10 @@ export type CaseEvent = {
 export async function workOnCases(
   tx: Transaction<Tables>,
   ids: readonly bigint[],
-  { actor, ...act }: CaseAction & { actor: string },
+  { actor, approvedBy = null, decision, ...act }: CaseAction & DecidedCases & { actor: string },
 ): Promise<void> {
-  const cases = await lockCases(tx, ids)
-  refuse(cases, act)
+  const cases = await lockCasesFor(tx, ids, act.action)
+  if (act.action === 'resolved' && decision === undefined) refuseLosses(cases)
   const assignments = assignmentsOf(act, actor)
   if (assignments !== null)
     await sql`update mismatch set ${assignments} where id = any(${ids}::bigint[])`.execute(tx)
@@ -64,10 +67,22 @@ export async function workOnCases(
       actor,
       action: act.action,
       text,
-      approvedBy: null,
+      approvedBy,
+      decision: decision ?? null,
       ...changeOf(act, one),
     })),
   )
+}
+
+/** @throws Fault `usage_bad` with the mismatches that refuse the action, and why; `not_found` as `lockCases` */
+export async function lockCasesFor(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  action: CaseAction['action'],
+): Promise<MismatchCase[]> {
+  const cases = await lockCases(tx, ids)
+  refuse(cases, action)
+  return cases
 }
 
 /**
@@ -76,7 +91,7 @@ export async function workOnCases(
  */
 export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<MismatchCase[]> {
   const { rows } = await sql<MismatchCase>`
-    select id, subject, kind, detail, value::text as value, loss_amount::text as loss,
+    select id, subject, kind, severity, detail, value::text as value, loss_amount::text as loss,
       loss_asset as "lossAsset", deposit_id as "depositId", assigned_to as "assignedTo",
       snoozed_until as "snoozedUntil", resolved_at as "resolvedAt", cleared_at as "clearedAt"
     from mismatch where id = any(${ids}::bigint[]) order by id for update`.execute(tx)
@@ -90,17 +105,18 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
 
 /** Also queues resolutions and reopenings for a daemon. */
 export async function appendEvents(tx: Transaction<Tables>, events: readonly CaseEvent[]): Promise<void> {
-  const rows = events.map(({ mismatchId, approvedBy, ...rest }) => ({
+  const rows = events.map(({ mismatchId, approvedBy, decision, ...rest }) => ({
     ...rest,
+    decision_id: decision?.toString(),
     mismatch_id: mismatchId.toString(),
     approved_by: approvedBy,
   }))
   await sql`
     with added as (
-      insert into mismatch_event (mismatch_id, actor, action, text, approved_by, before, after)
-      select mismatch_id, actor, action, text, approved_by, before, after
+      insert into mismatch_event (mismatch_id, actor, action, text, approved_by, decision_id, before, after)
+      select mismatch_id, actor, action, text, approved_by, decision_id, before, after
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
-        mismatch_id bigint, actor text, action text, text text, approved_by text, before jsonb, after jsonb
+        mismatch_id bigint, actor text, action text, text text, approved_by text, decision_id bigint, before jsonb, after jsonb
       )
       returning id, action
     )
@@ -124,7 +140,7 @@ export async function takeDecisions(db: Kysely<Tables>): Promise<MismatchChange[
   return rows
 }
 
-function refuse(cases: readonly MismatchCase[], { action }: CaseAction): void {
+function refuse(cases: readonly MismatchCase[], action: CaseAction['action']): void {
   const problems = cases.flatMap((one) => {
     const reason = refusal(one, action)
     return reason === null ? [] : [`mismatch ${one.id} ${reason}`]
@@ -132,6 +148,15 @@ function refuse(cases: readonly MismatchCase[], { action }: CaseAction): void {
   if (problems.length === 0) return
   const fix = 'see "bin/depositd mismatches show ID"; nothing was changed'
   throw new Fault('usage_bad', { problem: problems.join(', '), fix })
+}
+
+function refuseLosses(cases: readonly MismatchCase[]): void {
+  const ids = cases.filter(mayBeLost).map(({ id }) => id)
+  if (ids.length === 0) return
+  throw new Fault('usage_bad', {
+    problem: `mismatch ${ids.join(', ')} may be a loss, so that resolving it takes a signed decision`,
+    fix: 'use "bin/depositd mismatches resolve", or the form of the mismatch; nothing was changed',
+  })
 }
 
 /** Only a comment can be added to a cleared mismatch. */
@@ -159,91 +184,22 @@ function changeOf(act: CaseAction, found: MismatchCase): Pick<CaseEvent, 'before
     return { before: { assigned_to: found.assignedTo }, after: { assigned_to: act.to } }
   if (act.action === 'snoozed')
     return { before: { snoozed_until: found.snoozedUntil }, after: { snoozed_until: act.until } }
-  const { detail, value, loss, lossAsset } = found
-  return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
+  return { before: null, after: standingOf(found) }
 }
 
-export type StakedTransfer = Pick<TransferDecision, 'role' | 'network' | 'tx' | 'index' | 'to'> & Stake
+export function standingOf({ detail, value, loss, lossAsset }: MismatchCase) {
+  return { detail, value, loss, loss_asset: lossAsset }
+}
 
-/** Two if the address is watched in both roles. */
-export async function findTransfers(db: Kysely<Tables>, ref: string): Promise<StakedTransfer[]> {
-  const { rows } = await sql<Omit<StakedTransfer, 'amount'> & { amount: string | null }>`
-    select distinct on (o ->> 'role', o ->> 'to') o ->> 'role' as role, o ->> 'network' as network, o ->> 'tx' as tx,
-      o ->> 'index' as index, o ->> 'to' as to, o ->> 'amount' as amount, a.symbol, a.decimals
-    from chain_transfer s join evidence e on e.inbox_id = s.inbox_id cross join lateral (select e.observation as o) as said
-      left join asset a on a.key = o ->> 'asset'
-    where s.transfer = ${ref} order by o ->> 'role', o ->> 'to', s.inbox_id desc`.execute(db)
+/** Of all of them by asset; the amount of an asset is null if one cannot be measured. */
+export async function lossesOf(db: Kysely<Tables>, ids: readonly bigint[]): Promise<Stake[]> {
+  const { rows } = await sql<Omit<Stake, 'amount'> & { amount: string | null }>`
+    select coalesce(split_part(m.loss_asset, '/', 1), '') as network, a.symbol, a.decimals, sum(m.loss_amount)::text as amount
+    from mismatch m left join asset a on a.key = m.loss_asset
+    where m.id = any(${ids}::bigint[]) and may_be_lost(m.loss_amount, m.severity) group by m.loss_asset, a.symbol, a.decimals`.execute(
+    db,
+  )
   return rows.map(({ amount, ...row }) => ({ ...row, amount: amount === null ? null : BigInt(amount) }))
-}
-
-export type StakedDeposit = {
-  id: bigint
-  serviceId: string | null
-  transfer: string | null
-  /** Booked as in transit, with no proved delivery; or a delivery lacks a part that is overdue. */
-  outstanding: (OutstandingAmount & Stake) | null
-  /** By the newest decision; null if it was withdrawn. */
-  writtenOff: OutstandingAmount | null
-}
-
-/**
- * By our number or the service's id; locked until the transaction ends. For an absorbed deposit, the one that absorbed
- * it.
- */
-export async function lockDeposit(
-  tx: Transaction<Tables>,
-  reference: string,
-): Promise<StakedDeposit | undefined> {
-  const found = await sql<{ id: bigint }>`
-    select coalesce(merged_into, id) as id from deposit
-    where id = ${depositNumber(reference)}::bigint or service_id = ${reference}
-    order by service_id is distinct from ${reference} limit 1`.execute(tx)
-  const id = found.rows[0]?.id
-  if (id === undefined) return undefined
-  await sql`select from deposit where id = ${id} for update`.execute(tx)
-  const { rows } = await sql<Record<'outstanding' | 'writtenOff', AmountText | null> & DepositNames>`
-    with standing as (
-      select j.id, j.kind, j.transfer from ledger_journal j
-      where j.transfer = (select transfer from deposit where id = ${id})
-        and not exists (select from ledger_journal r where r.reverses = j.id)
-    )
-    select d.id, d.service_id as "serviceId", d.transfer, (
-        select jsonb_build_object('of', found.of, 'asset', found.asset, 'amount', found.amount,
-          'network', split_part(found.asset, '/', 1), 'symbol', a.symbol, 'decimals', a.decimals)
-        from (
-          select 'shortage' as of, t.asset, t.amount::text as amount
-          from standing s join ledger_transfer t on t.journal_id = s.id
-          where d.settled_at is not null and s.kind = 'shortage'
-          union all
-          (select 'in_transit', o ->> 'asset', o ->> 'amount'
-          from chain_transfer c join evidence e on e.inbox_id = c.inbox_id
-            cross join lateral (select e.observation as o) as said
-          where d.settled_at is null and c.transfer = d.transfer and o ->> 'role' = 'deposit' and (
-            exists (select from standing where kind = 'deposit')
-            or (d.final_at is not null and d.deposited_at <= ledger_opened_at()))
-          order by c.inbox_id desc limit 1)
-        ) as found left join asset a on a.key = found.asset
-        where not exists (select from standing where kind = 'refund')
-        limit 1
-      ) as outstanding, (
-        select case e.action when 'written_off' then e.after end
-        from mismatch_event e join mismatch m on m.id = e.mismatch_id
-        where m.deposit_id = d.id and e.action in ('written_off', 'write_off_withdrawn') order by e.id desc limit 1
-      ) as "writtenOff"
-    from deposit d where d.id = ${id}`.execute(tx)
-  return rows.map(({ outstanding, writtenOff, ...row }) => ({
-    ...row,
-    outstanding: outstanding && amountOf(outstanding),
-    writtenOff: writtenOff && amountOf(writtenOff),
-  }))[0]
-}
-
-type DepositNames = Omit<StakedDeposit, 'outstanding' | 'writtenOff'>
-
-type AmountText = Omit<OutstandingAmount & Stake, 'amount'> & { amount: string }
-
-function amountOf<Text extends { amount: string }>({ amount, ...rest }: Text) {
-  return { ...rest, amount: BigInt(amount) as Amount }
 }
 
 /** Null if it is about none; undefined if there is no such mismatch. An absorbed deposit is that which absorbed it. */
@@ -252,20 +208,6 @@ export async function depositOfCase(db: Kysely<Tables>, id: bigint): Promise<big
     select coalesce(d.merged_into, d.id) as deposit from mismatch m left join deposit d on d.id = m.deposit_id
     where m.id = ${id}`.execute(db)
   return rows[0]?.deposit
-}
-
-/** Cases not cleared about this deposit, this chain transfer, or the deposit whose payment it is. */
-export async function casesAbout(
-  tx: Transaction<Tables>,
-  { id }: StakedDeposit,
-  transfer: string,
-): Promise<bigint[]> {
-  const { rows } = await sql<{ id: bigint }>`
-    select id from mismatch
-    where cleared_at is null and (deposit_id = ${id} or subject = ${`transfer/${transfer}`}
-      or deposit_id = (select d.id from deposit d where d.transfer = ${transfer}))
-    order by id`.execute(tx)
-  return rows.map((row) => row.id)
 }
 
 export async function inboxIdOf(db: Kysely<Tables>, decisionId: string): Promise<bigint> {

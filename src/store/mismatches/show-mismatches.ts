@@ -36,6 +36,7 @@ export type ShownMismatch = {
     action: string
     text: string | null
     approved_by: string | null
+    decision_id: bigint | null
     before: Record<string, unknown> | null
     after: Record<string, unknown> | null
   }[]
@@ -55,7 +56,7 @@ export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<Show
         select coalesce(merged_into, id) from deposit where id = (select deposit_id from mismatch where id = ${id})
       )`.execute(db),
     sql<ShownMismatch['history'][number]>`
-      select at, actor, action, text, approved_by, before, after from accounting.mismatch_history
+      select at, actor, action, text, approved_by, decision_id, before, after from accounting.mismatch_history
       where mismatch_id = ${id} order by at, action = 'cleared'`.execute(db),
   ])
   const mismatch = mismatches.rows[0]

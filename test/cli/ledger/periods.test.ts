@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { inTransaction } from '../../../src/store/database.ts'
+import { workOnCases } from '../../../src/store/mismatches/cases.ts'
 import type { Books } from '../../support/books.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { addPeople, runDecided } from '../../support/people.ts'
@@ -17,9 +19,15 @@ const depositd = (line: string) => runDecided(line, { DATABASE_URL: books.url })
 
 /** Ends what is severe, so that a month closes without force. */
 async function resolveAll(): Promise<void> {
-  await sql`update mismatch set resolved_at = now(), resolved_by = 'max', resolved_reason = 'done'`.execute(
-    books.db,
-  )
+  const open = await books.db
+    .selectFrom('mismatch')
+    .select('id')
+    .where('cleared_at', 'is', null)
+    .where('resolved_at', 'is', null)
+    .execute()
+  const act = { action: 'resolved', text: 'done', actor: 'max', decision: null } as const
+  const ids = open.map(({ id }) => id)
+  await inTransaction(books.owner, (tx) => workOnCases(tx, ids, act))
 }
 
 const timeless = (text: string) =>

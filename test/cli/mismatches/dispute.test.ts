@@ -6,7 +6,7 @@ import type { ServiceId } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { at, claim, delivery, payment, txId } from '../../support/evidence.ts'
 import { type EvidenceWorld, openEvidenceWorld } from '../../support/evidence-world.ts'
-import { addPeople, signingKeys } from '../../support/people.ts'
+import { addPeople, runDecided } from '../../support/people.ts'
 
 let world: EvidenceWorld
 
@@ -44,10 +44,7 @@ beforeAll(async () => {
     world.books.db,
   )
   await addPeople(world.books.owner)
-  await world.run(`mismatches resolve ${rows[0]?.id} --reason agreed`, {
-    ...world.environment,
-    ...signingKeys.erin,
-  })
+  await runDecided(`mismatches resolve ${rows[0]?.id} --reason agreed`, world.environment)
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

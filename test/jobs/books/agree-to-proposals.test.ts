@@ -86,7 +86,7 @@ describe('a proposal', () => {
     await books.hold(unkeyed(), payment())
     await books.run()
     await sql`update mismatch set resolved_at = now(), resolved_by = 'anna', resolved_reason = 'paid back'
-      where kind = 'unreported'`.execute(books.db)
+      where kind = 'unreported'`.execute(books.owner)
     await books.run()
     expect(await books.states()).toEqual({ [paid]: 'withdrawn' })
   })

@@ -90,8 +90,8 @@ test('a resolved difference opens again only if it changes, and shows the balanc
   await world.audit()
   const ofKind = world.books.db.selectFrom('mismatch').where('kind', '=', 'wallet_balance_mismatch')
   const { id } = await ofKind.select('id').executeTakeFirstOrThrow()
-  const act = { actor: 'erin', action: 'resolved', text: 'a fee of theirs' } as const
-  await inTransaction(world.books.db, (tx) => workOnCases(tx, [id], act))
+  const act = { actor: 'erin', action: 'resolved', text: 'a fee of theirs', decision: null } as const
+  await inTransaction(world.books.owner, (tx) => workOnCases(tx, [id], act))
   await receiveCredit(world.books, 'dep_2', 'second')
   world.balance = '199799993'
   expect((await world.audit()).changes).toEqual([])

@@ -54,7 +54,7 @@ test('what is written off is out of transit at once, and its mismatch ends with 
   )
   expect(rows).toEqual([
     { actor: 'erin', action: 'written_off', text: 'the service is bankrupt', approved_by: 'max' },
-    { actor: 'erin', action: 'resolved', text: 'the service is bankrupt', approved_by: null },
+    { actor: 'erin', action: 'resolved', text: 'the service is bankrupt', approved_by: 'max' },
   ])
   const { atRisk, stages } = await readGauges(books.db)
   expect(atRisk).toEqual([])

@@ -43,7 +43,7 @@ async function open(...all: Opened[]): Promise<void> {
 
 const resolveAll = () =>
   sql`update mismatch set resolved_at = now(), resolved_by = 'erin', resolved_reason = 'ours'`.execute(
-    books.db,
+    books.owner,
   )
 
 async function ageing() {

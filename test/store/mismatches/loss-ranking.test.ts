@@ -114,7 +114,7 @@ test('sums are per asset: each transfer counts once, with its largest loss, unde
 
 test('another loss is other evidence: what a person had resolved is open again', async () => {
   await sql`update mismatch set resolved_at = now(), resolved_by = 'erin', resolved_reason = 'claimed'`.execute(
-    books.db,
+    books.owner,
   )
   await open(held('nothing', { kind: 'network_mismatch' }))
   expect((await listMismatches(books.db, { limit: 9, also: 'nothing' })).length).toBe(0)
