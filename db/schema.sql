@@ -1,3 +1,11 @@
+table public.access_event (
+  action text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  detail text,
+  id bigint not null generated as identity,
+  login text not null default SESSION_USER,
+  person text
+);
 table public.account_label (
   code text,
   name text,
@@ -475,13 +483,6 @@ table public.session (
   roles text[],
   token bytea not null
 );
-table public.sign_in_event (
-  action text not null,
-  at timestamp with time zone not null default clock_timestamp(),
-  detail text,
-  id bigint not null generated as identity,
-  person text not null
-);
 table public.stream (
   cursor jsonb,
   expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
@@ -571,6 +572,11 @@ table public.withdrawal (
   withdrawal_id text not null
 );
 
+constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text])));
+constraint access_event_detail_check on access_event: CHECK ((detail <> ''::text));
+constraint access_event_person on access_event: CHECK (((person IS NOT NULL) OR (action = ANY (ARRAY['exported'::text, 'bundle_made'::text, 'dispute_made'::text]))));
+constraint access_event_person_check on access_event: CHECK ((person <> ''::text));
+constraint access_event_pkey on access_event: PRIMARY KEY (id);
 constraint account_label_check on account_label: CHECK ((num_nonnulls(code, name) > 0));
 constraint account_label_pkey on account_label: PRIMARY KEY (place);
 constraint address_book_added_by_check on address_book: CHECK ((added_by <> ''::text));
@@ -828,10 +834,6 @@ constraint seal_sealed_table_after_id_key on seal: UNIQUE NULLS NOT DISTINCT (se
 constraint seal_sealed_table_last_id_key on seal: UNIQUE (sealed_table, last_id);
 constraint session_person_check on session: CHECK ((person <> ''::text));
 constraint session_pkey on session: PRIMARY KEY (token);
-constraint sign_in_event_action_check on sign_in_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text])));
-constraint sign_in_event_detail_check on sign_in_event: CHECK ((detail <> ''::text));
-constraint sign_in_event_person_check on sign_in_event: CHECK ((person <> ''::text));
-constraint sign_in_event_pkey on sign_in_event: PRIMARY KEY (id);
 constraint stream_pkey on stream: PRIMARY KEY (name);
 constraint valuation_rule_check on valuation_rule: CHECK (((currency IS NULL) = (max_age IS NULL)));
 constraint valuation_rule_currency_check on valuation_rule: CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -886,6 +888,7 @@ constraint withdrawal_pkey on withdrawal: PRIMARY KEY (wallet, withdrawal_id);
 constraint withdrawal_state_check on withdrawal: CHECK ((state = ANY (ARRAY['requested'::text, 'sent'::text, 'paid'::text, 'failed'::text, 'unproved'::text])));
 constraint withdrawal_status_check on withdrawal: CHECK ((status = ANY (ARRAY['requested'::text, 'sent'::text, 'settled'::text, 'failed'::text])));
 
+CREATE INDEX access_event_person ON public.access_event USING btree (lower(person), id);
 CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX address_end_address ON public.address_end USING btree (address_id, id DESC);
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
@@ -931,9 +934,9 @@ CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE 
 CREATE INDEX mismatch_unreadable ON public.mismatch USING btree (subject) WHERE (kind = ANY (ARRAY['unknown_event'::text, 'unknown_status'::text, 'schema_drift'::text]));
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
-CREATE INDEX sign_in_event_person ON public.sign_in_event USING btree (lower(person), id);
 CREATE INDEX value_lot_deposit ON public.value_lot USING btree (deposit_id) WHERE (deposit_id IS NOT NULL);
 CREATE INDEX withdrawal_group_id ON public.withdrawal USING btree (group_id);
+CREATE UNIQUE INDEX access_event_pkey ON public.access_event USING btree (id);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
 CREATE UNIQUE INDEX address_book_id_key ON public.address_book USING btree (id);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
@@ -1008,7 +1011,6 @@ CREATE UNIQUE INDEX seal_pkey ON public.seal USING btree (number);
 CREATE UNIQUE INDEX seal_sealed_table_after_id_key ON public.seal USING btree (sealed_table, after_id) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX seal_sealed_table_last_id_key ON public.seal USING btree (sealed_table, last_id);
 CREATE UNIQUE INDEX session_pkey ON public.session USING btree (token);
-CREATE UNIQUE INDEX sign_in_event_pkey ON public.sign_in_event USING btree (id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
 CREATE UNIQUE INDEX value_lot_account_asset_deposit_id_origin_acquired_at_key ON public.value_lot USING btree (account, asset, deposit_id, origin, acquired_at) NULLS NOT DISTINCT;
@@ -1068,6 +1070,40 @@ view accounting.address_book as
           WHERE (address_end.address_id = b.id)
           ORDER BY address_end.id DESC
          LIMIT 1) e ON (true));
+view accounting.audit_log as
+ SELECT ('access '::text || access_event.id) AS entry,
+    access_event.at,
+    access_event.person,
+    access_event.action,
+    access_event.detail,
+    access_event.login
+   FROM access_event
+UNION ALL
+ SELECT ('decision event '::text || e.id) AS entry,
+    e.at,
+    e.person,
+    e.action,
+    ((('decision '::text || d.id) || ': '::text) || replace(d.kind, '_'::text, ' '::text)) AS detail,
+    NULL::text AS login
+   FROM (decision_event e
+     JOIN decision d ON ((d.id = e.decision_id)))
+UNION ALL
+ SELECT ('mismatch event '::text || mismatch_event.id) AS entry,
+    mismatch_event.at,
+    mismatch_event.actor AS person,
+    mismatch_event.action,
+    ('mismatch '::text || mismatch_event.mismatch_id) AS detail,
+    NULL::text AS login
+   FROM mismatch_event
+  WHERE (mismatch_event.actor <> ALL (ARRAY['depositd'::text, 'policy'::text]))
+UNION ALL
+ SELECT ('rules '::text || rule_set.id) AS entry,
+    rule_set.since AS at,
+    NULL::text AS person,
+    'rules_changed'::text AS action,
+    ('rules '::text || rule_set.id) AS detail,
+    NULL::text AS login
+   FROM rule_set;
 view accounting.balances as
  SELECT b.account,
     a.symbol AS asset_symbol,
@@ -1709,13 +1745,6 @@ view accounting.scorecard as
     fee_share,
     delivered_per_paid
    FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(service, scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_reported, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
-view accounting.sign_ins as
- SELECT id,
-    person,
-    action,
-    detail,
-    at
-   FROM sign_in_event;
 view accounting.tie_out as
  SELECT t.network,
     t.address,
@@ -3234,6 +3263,7 @@ CREATE CONSTRAINT TRIGGER inbox_decided AFTER INSERT ON public.inbox NOT DEFERRA
 CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['manual'::text, 'opening'::text, 'reversal'::text]))) EXECUTE FUNCTION check_manual_journal();
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER ledger_journal_write_off AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = 'write_off'::text)) EXECUTE FUNCTION check_write_off();
+CREATE TRIGGER access_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.access_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER address_book_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_book FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER address_book_decided BEFORE INSERT ON public.address_book FOR EACH ROW WHEN ((new.added_by <> 'depositd'::text)) EXECUTE FUNCTION refuse_undecided();
 CREATE TRIGGER address_end_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_end FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3280,7 +3310,6 @@ CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.p
 CREATE TRIGGER rule_set_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.rule_set FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_node_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal_node FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER sign_in_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.sign_in_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valuation_rule_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valuation_rule FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valued_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valued_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valued_journal_in_order AFTER INSERT ON public.valued_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_journals();
@@ -3340,6 +3369,9 @@ grant select on accounting.accounts to depositd_daemon;
 grant select on accounting.address_book to depositd_accountant;
 grant select on accounting.address_book to depositd_backup;
 grant select on accounting.address_book to depositd_daemon;
+grant select on accounting.audit_log to depositd_accountant;
+grant select on accounting.audit_log to depositd_backup;
+grant select on accounting.audit_log to depositd_daemon;
 grant select on accounting.balances to depositd_accountant;
 grant select on accounting.balances to depositd_backup;
 grant select on accounting.balances to depositd_daemon;
@@ -3415,9 +3447,6 @@ grant select on accounting.rule_sets to depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant;
 grant select on accounting.scorecard to depositd_backup;
 grant select on accounting.scorecard to depositd_daemon;
-grant select on accounting.sign_ins to depositd_accountant;
-grant select on accounting.sign_ins to depositd_backup;
-grant select on accounting.sign_ins to depositd_daemon;
 grant select on accounting.tie_out to depositd_accountant;
 grant select on accounting.tie_out to depositd_backup;
 grant select on accounting.tie_out to depositd_daemon;
@@ -3439,6 +3468,9 @@ grant select on accounting.wallet_balances to depositd_daemon;
 grant select on accounting.withdrawals to depositd_accountant;
 grant select on accounting.withdrawals to depositd_backup;
 grant select on accounting.withdrawals to depositd_daemon;
+grant select on public.access_event to depositd_accountant;
+grant select on public.access_event to depositd_backup;
+grant select on public.access_event to depositd_daemon;
 grant select on public.account_label to depositd_accountant;
 grant select on public.account_label to depositd_backup;
 grant select on public.account_label to depositd_daemon;
@@ -3551,9 +3583,6 @@ grant select on public.seal to depositd_backup;
 grant select on public.seal_node to depositd_accountant;
 grant select on public.seal_node to depositd_backup;
 grant select on public.session to depositd_backup;
-grant select on public.sign_in_event to depositd_accountant;
-grant select on public.sign_in_event to depositd_backup;
-grant select on public.sign_in_event to depositd_daemon;
 grant select on public.stream to depositd_backup;
 grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
@@ -3581,9 +3610,9 @@ comment on column account of view accounting.valued_balances is 'Account, for ex
 comment on column account of view accounting.valued_entries is 'Account, for example assets:in_transit:base.';
 comment on column acquired_at of view accounting.disposals is 'When they were acquired; empty if costs are averaged.';
 comment on column acquired_by of view accounting.disposals is 'Journal that acquired them; empty if costs are averaged.';
+comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
-comment on column action of view accounting.sign_ins is 'invited, passkey_made, signed_in, signed_out, or sessions_ended by an administrator.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did.';
 comment on column actor of view accounting.period_history is 'The person who did it.';
 comment on column added_at of view accounting.address_book is 'When the entry was stored.';
@@ -3671,10 +3700,10 @@ comment on column asset_symbol of view accounting.valued_entries is 'Label of th
 comment on column asset_symbol of view accounting.wallet_balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.withdrawals is 'Label of the asset that leaves the balance.';
 comment on column assigned_to of view accounting.mismatches is 'The person who works on it.';
+comment on column at of view accounting.audit_log is 'When it was.';
 comment on column at of view accounting.mismatch_history is 'When it was done.';
 comment on column at of view accounting.period_history is 'When it was done.';
 comment on column at of view accounting.prices is 'The time of the price.';
-comment on column at of view accounting.sign_ins is 'When it was.';
 comment on column balance of view accounting.balances is 'In units of the asset; debit balances positive, credit balances negative.';
 comment on column balance of view accounting.period_balances is 'Debit less credit, in units of the asset.';
 comment on column balance of view accounting.tie_out is 'Proved balance of the address, in units of the asset.';
@@ -3753,8 +3782,8 @@ comment on column deposit_id of view accounting.valued_entries is 'The deposit i
 comment on column deposited_at of view accounting.deposits is 'Time of the block that holds the payment.';
 comment on column deposits of view accounting.daily_totals is 'The number of final payments of that day.';
 comment on column deposits of view accounting.scorecard is 'How many deposits.';
+comment on column detail of view accounting.audit_log is 'What it was about; by what a person signed in: passkey, link or the address of the provider; or who invited them.';
 comment on column detail of view accounting.mismatches is 'What each side states, with amounts in base units.';
-comment on column detail of view accounting.sign_ins is 'By what they signed in: passkey, link or the address of the provider; or the person who invited them.';
 comment on column difference of view accounting.conversion is 'delivered_value less paid_value: the gain or loss between payment and delivery. Empty if a price is missing.';
 comment on column difference of view accounting.tie_out is 'Difference between the books and the balance, in units of the asset; if it is not zero, it is a ledger_imbalance.';
 comment on column difference of view accounting.wallet_balances is 'By how much the balance is below the books less leaving (negative) or above the books plus arriving (positive).';
@@ -3768,6 +3797,7 @@ comment on column end_reason of view accounting.address_book is 'Reason of the l
 comment on column ended_at of view accounting.address_book is 'When the last decision about its end was stored; empty if there is none.';
 comment on column ended_by of view accounting.address_book is 'Person who ended it, or withdrew its end.';
 comment on column enrolled_at of view accounting.coverage is 'When it was added to the watched addresses.';
+comment on column entry of view accounting.audit_log is 'The row behind it: its table and number.';
 comment on column event_at of view accounting.entries is 'When it happened.';
 comment on column event_at of view accounting.fees is 'When the delivery happened.';
 comment on column event_at of view accounting.journal is 'When it happened.';
@@ -3796,7 +3826,6 @@ comment on column id of view accounting.journal is 'Number of the journal.';
 comment on column id of view accounting.mismatches is 'Number of the mismatch.';
 comment on column id of view accounting.period_history is 'Number of the line.';
 comment on column id of view accounting.rule_sets is 'Number of the change.';
-comment on column id of view accounting.sign_ins is 'Number of the event.';
 comment on column imported_at of view accounting.prices is 'When it was imported.';
 comment on column in_transit of view accounting.tie_out is 'Payments to the address that are in transit in the books, in units of the asset.';
 comment on column in_transit_base of view accounting.tie_out is 'Payments in transit, in base units.';
@@ -3825,6 +3854,7 @@ comment on column late_journals of view accounting.periods is 'How many of them 
 comment on column leaving of view accounting.wallet_balances is 'Withdrawals that are not proved yet, in units of the asset.';
 comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
 comment on column leg of view accounting.valuation is 'Number of the transfer inside its journal.';
+comment on column login of view accounting.audit_log is 'The login of the database that wrote it; empty for what has a record of its own.';
 comment on column loss of view accounting.mismatches is 'The possible loss, in units of its asset.';
 comment on column loss_asset of view accounting.mismatches is 'Asset of the loss; empty if nothing is lost, or if it cannot be measured. docs/mismatches.md says which, for each kind.';
 comment on column loss_asset_symbol of view accounting.mismatches is 'Label of the asset of the loss.';
@@ -3900,7 +3930,7 @@ comment on column period of view accounting.period_balances is 'First day of the
 comment on column period of view accounting.period_history is 'First day of the month.';
 comment on column period of view accounting.periods is 'First day of the month.';
 comment on column period of view accounting.valued_entries is 'First day of the month of the books in which it is.';
-comment on column person of view accounting.sign_ins is 'The person.';
+comment on column person of view accounting.audit_log is 'The person; empty for a command without a key, and for a change of the settings.';
 comment on column posting_key of view accounting.entries is 'Posting key of the journal.';
 comment on column posting_key of view accounting.journal is 'Key of the booking. Unique, so that nothing is booked twice.';
 comment on column posting_key of view accounting.late_items is 'Key of the booking.';
@@ -4041,6 +4071,7 @@ comment on function accounting.trial_balance(timestamp with time zone,timestamp 
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
 comment on view accounting.address_book is 'One row per address and role: who added and approved it, and for payments of which time it is valid.';
+comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, decisions, work on cases, changes of the rules.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
 comment on view accounting.checkpoints is 'One row per checkpoint: the root of the tree over the first rows of the log.';
 comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';
@@ -4066,7 +4097,6 @@ comment on view accounting.periods is 'One row per month, from the first one wit
 comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two prices for one time, the one imported last applies.';
 comment on view accounting.rule_sets is 'One row per change of the rules by which deposits are decided. The last one is active.';
 comment on view accounting.scorecard is 'How each deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
-comment on view accounting.sign_ins is 'One row per sign-in to the console, sign-out, invitation, and passkey that was made.';
 comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per service and asset. If several are about one transfer, the largest loss of each asset counts once, under the service of that loss and the highest severity.';

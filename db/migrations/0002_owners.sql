@@ -320,25 +320,23 @@ create table invitation (
   passkey text,
   expires_at timestamptz not null
 );
--- Who came and went. Decisions and case work have records of their own.
-create table sign_in_event (
+-- Who came and went, and what they took out of the database. Decisions and case work have records of their own.
+create table access_event (
   id bigint generated always as identity primary key,
-  person text not null check (person <> ''),
-  action text not null check (action in ('invited', 'passkey_made', 'signed_in', 'signed_out', 'sessions_ended')),
-  -- By what they signed in; who invited them, or ended their sessions.
+  -- Null for a command without a key.
+  person text check (person <> ''),
+  action text not null check (action in ('invited', 'passkey_made', 'signed_in', 'signed_out', 'sessions_ended',
+    'exported', 'bundle_made', 'dispute_made')),
+  -- By what they signed in; who invited them, or ended their sessions; what they took out.
   detail text check (detail <> ''),
-  at timestamptz not null default clock_timestamp()
+  -- The login of the database with which it was written.
+  login text not null default session_user,
+  at timestamptz not null default clock_timestamp(),
+  constraint access_event_person check (person is not null or action in ('exported', 'bundle_made', 'dispute_made'))
 );
-create index sign_in_event_person on sign_in_event (lower(person), id);
-create trigger sign_in_event_append_only before update or delete or truncate on sign_in_event
+create index access_event_person on access_event (lower(person), id);
+create trigger access_event_append_only before update or delete or truncate on access_event
   for each statement execute function refuse_change();
-create view accounting.sign_ins as select id, person, action, detail, at from sign_in_event;
-comment on view accounting.sign_ins is 'One row per sign-in to the console, sign-out, invitation, and passkey that was made.';
-comment on column accounting.sign_ins.id is 'Number of the event.';
-comment on column accounting.sign_ins.person is 'The person.';
-comment on column accounting.sign_ins.action is 'invited, passkey_made, signed_in, signed_out, or sessions_ended by an administrator.';
-comment on column accounting.sign_ins.detail is 'By what they signed in: passkey, link or the address of the provider; or the person who invited them.';
-comment on column accounting.sign_ins.at is 'When it was.';
 
 create view accounting.decisions as
   select d.id, d.kind,

@@ -101,6 +101,26 @@ comment on column accounting.mismatch_history.decision_id is 'The signed decisio
 comment on column accounting.mismatch_history.before is 'The changed values, before.';
 comment on column accounting.mismatch_history.after is 'The changed values, after; for a decision about money, the decision.';
 
+-- `entry` is unique, and names the row behind it.
+create view accounting.audit_log as
+  select 'access ' || id as entry, at, person, action, detail, login from access_event
+  union all
+  select 'decision event ' || e.id, e.at, e.person, e.action, 'decision ' || d.id || ': ' || replace(d.kind, '_', ' '), null
+  from decision_event e join decision d on d.id = e.decision_id
+  union all
+  select 'mismatch event ' || id, at, actor, action, 'mismatch ' || mismatch_id, null
+  from mismatch_event where actor not in ('depositd', 'policy')
+  union all
+  select 'rules ' || id, since, null, 'rules_changed', 'rules ' || id, null from rule_set;
+
+comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, decisions, work on cases, changes of the rules.';
+comment on column accounting.audit_log.entry is 'The row behind it: its table and number.';
+comment on column accounting.audit_log.at is 'When it was.';
+comment on column accounting.audit_log.person is 'The person; empty for a command without a key, and for a change of the settings.';
+comment on column accounting.audit_log.action is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
+comment on column accounting.audit_log.detail is 'What it was about; by what a person signed in: passkey, link or the address of the provider; or who invited them.';
+comment on column accounting.audit_log.login is 'The login of the database that wrote it; empty for what has a record of its own.';
+
 -- Several mismatches of one transfer are mostly one loss: the largest of each asset counts, once.
 create view accounting.mismatch_ageing as
   select service, kind, severity, a.symbol as asset_symbol, asset, bucket, from_age,

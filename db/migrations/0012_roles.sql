@@ -63,8 +63,9 @@ grant execute on function make_ledger_partitions, make_ledger_snapshot, ledger_c
 
 -- Sign-ins.
 grant select, insert, delete on session to depositd_daemon;
-grant select, insert (person, action, detail) on sign_in_event to depositd_daemon;
-grant usage on sequence sign_in_event_id_seq to depositd_daemon;
+grant select, insert (person, action, detail) on access_event to depositd_daemon;
+grant usage on sequence access_event_id_seq to depositd_daemon, depositd_accountant;
+grant insert (person, action, detail) on access_event to depositd_accountant;
 grant select, update (passkey) on invitation to depositd_daemon;
 grant insert, delete on invitation to depositd_decider;
 
@@ -93,7 +94,7 @@ revoke execute on function accounting.scorecard_between, accounting.in_transit_a
   accounting.trial_balance_of, accounting.statement from public;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
-grant select on decision, decision_event, sign_in_event, ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, opening_lot,
+grant select on decision, decision_event, access_event, ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, opening_lot,
   asset, seal, seal_node,
   checkpoint, cosignature, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
   account_label, price, valuation_rule, active_valuation, valued_journal, valued_line, disposal, value_lot

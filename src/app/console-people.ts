@@ -34,7 +34,7 @@ import { readAssetNames } from '../store/assets.ts'
 import { type Database, inTransaction, openDatabase } from '../store/database.ts'
 import { listDecisions, mayDecide, readDecisions } from '../store/decisions.ts'
 import { workOnCases } from '../store/mismatches/cases.ts'
-import { listSignIns } from '../store/sessions.ts'
+import { listAudit } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { decisionProcedures } from './rules.ts'
 import type { Services } from './services.ts'
@@ -72,7 +72,7 @@ export function composePeople(
     async everyone() {
       return [...(await reading(readRegister(db, pinned))).people.values()]
     },
-    signIns: (limit) => reading(listSignIns(db, { person: null, before: null, limit })),
+    log: (limit) => reading(listAudit(db, { person: null, action: null, after: null, limit })),
     workOnCases: (user, ids, act) =>
       reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
     [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),

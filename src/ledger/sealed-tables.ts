@@ -139,11 +139,11 @@ export const sealedTables = {
       at: 'time',
     },
   },
-  sign_in_event: {
-    names: ['sign-in event', 'sign-in events'],
+  access_event: {
+    names: ['access event', 'access events'],
     id: 'id',
     writtenAt: 'at',
-    columns: { id: 'text', person: 'text', action: 'text', detail: 'text', at: 'time' },
+    columns: { id: 'text', person: 'text', action: 'text', detail: 'text', login: 'text', at: 'time' },
   },
   owner: {
     names: ['owner', 'owners'],

@@ -36,35 +36,58 @@ export async function readSession(db: Kysely<Tables>, token: Buffer): Promise<Co
   return rows[0] ?? null
 }
 
-/** `detail`: by what a person signed in, or the person who did it for them. */
-export type SignInEvent = {
-  person: string
-  action: 'invited' | 'passkey_made' | 'signed_in' | 'signed_out' | 'sessions_ended'
-  detail: string | null
-}
+/** `detail`: by what a person signed in, the person who did it for them, or what they took out of the database. */
+export type AccessEvent =
+  | {
+      person: string
+      action: 'invited' | 'passkey_made' | 'signed_in' | 'signed_out' | 'sessions_ended'
+      detail: string | null
+    }
+  /** `person` is null for a command without a key; the row has the login of the database. */
+  | { person: string | null; action: 'exported' | 'bundle_made' | 'dispute_made'; detail: string }
 
 /** Append-only, and sealed. */
-export async function appendSignIn(
+export async function recordAccess(
   db: Kysely<Tables>,
-  { person, action, detail }: SignInEvent,
+  { person, action, detail }: AccessEvent,
 ): Promise<void> {
-  await sql`insert into sign_in_event (person, action, detail) values (${person}, ${action}, ${detail})`.execute(
+  await sql`insert into access_event (person, action, detail) values (${person}, ${action}, ${detail})`.execute(
     db,
   )
 }
 
-/** Columns of `accounting.sign_ins`. */
-export type SignInLine = SignInEvent & { id: bigint; at: Date }
+/** A copy of another server, or a login that may only read. */
+export async function isReadOnly(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ only: boolean }>`
+    select current_setting('transaction_read_only')::boolean as only`.execute(db)
+  return rows[0]?.only ?? false
+}
 
-/** Newest first, with a lower id than `before`. */
-export async function listSignIns(
+/** Columns of `accounting.audit_log`. */
+export type AuditLine = {
+  entry: string
+  at: Date
+  person: string | null
+  action: string
+  detail: string | null
+  login: string | null
+}
+
+/** The newest first. `after` is the last entry of the previous page. */
+export async function listAudit(
   db: Kysely<Tables>,
-  { person, before, limit }: { person: string | null; before: bigint | null; limit: number },
-): Promise<SignInLine[]> {
-  const { rows } = await sql<SignInLine>`
-    select id, person, action, detail, at from accounting.sign_ins
-    where (${person}::text is null or lower(person) = lower(${person})) and (${before}::bigint is null or id < ${before})
-    order by id desc limit ${limit}`.execute(db)
+  {
+    person,
+    action,
+    after,
+    limit,
+  }: { person: string | null; action: string | null; after: string | null; limit: number },
+): Promise<AuditLine[]> {
+  const { rows } = await sql<AuditLine>`
+    select entry, at, person, action, detail, login from accounting.audit_log
+    where (${person}::text is null or lower(person) = lower(${person})) and (${action}::text is null or action = ${action})
+      and (${after}::text is null or (at, entry) < (select at, entry from accounting.audit_log where entry = ${after}))
+    order by at desc, entry desc limit ${limit}`.execute(db)
   return rows
 }
 

@@ -144,7 +144,7 @@ describe.skipIf(!browserInstalled())('attacks on the console, in Chromium', () =
     await nora.page.getByRole('button', { name: 'Sign out' }).click()
     await nora.page.waitForURL(`${console.url}/sign-in`)
     await console.asErin('people sign-out nora')
-    const { out } = await console.asErin('people sign-ins --person NORA')
+    const { out } = await console.asErin('people log --person NORA')
     const events = out.trim().split('\n').slice(1)
     expect(events.map((line) => line.split(/ +/).slice(2, 4).join(' '))).toEqual([
       'sessions_ended erin',
@@ -153,9 +153,7 @@ describe.skipIf(!browserInstalled())('attacks on the console, in Chromium', () =
       expect.stringMatching(/^passkey_made [0-9a-f-]{14}$/),
       'invited erin',
     ])
-    await expect(sql`delete from sign_in_event`.execute(console.books.db)).rejects.toThrow(
-      'permission denied',
-    )
+    await expect(sql`delete from access_event`.execute(console.books.db)).rejects.toThrow('permission denied')
   })
 
   test('an address of this machine leads to its name, which passkeys are bound to', async () => {

@@ -109,10 +109,10 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
     expect(await page.locator('tbody').innerText()).toContain('shop')
     await page.goto(`${console.url}/people`)
     expect(await page.locator('tbody').innerText()).toContain('erin')
-    expect(await page.getByRole('heading', { name: 'Sign-ins' }).count()).toBe(0)
+    expect(await page.getByRole('heading', { name: 'What they did' }).count()).toBe(0)
     await using noa = await console.joined('noa', 'auditor')
     await noa.page.goto(`${console.url}/people`)
-    await noa.page.getByRole('heading', { name: 'Sign-ins' }).waitFor()
+    await noa.page.getByRole('heading', { name: 'What they did' }).waitFor()
     expect(await noa.page.locator('tbody').last().innerText()).toContain('lea')
   })
 

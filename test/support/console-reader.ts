@@ -59,7 +59,7 @@ export const noPeople: ConsolePeople = {
   approve: unused,
   reject: unused,
   everyone: () => Promise.resolve([]),
-  signIns: () => Promise.resolve([]),
+  log: () => Promise.resolve([]),
   workOnCases: unused,
 }
 

@@ -13,6 +13,7 @@ import { writeOut } from '../files.ts'
 import { checkFilters } from '../filters.ts'
 import { momentText, type SpanOptions, spanOf } from '../ledger/moments.ts'
 import { wrongUse } from '../options.ts'
+import { recordTaken } from '../people/signing.ts'
 import { type News, print, reportProgress, type TableColumn, table } from '../print.ts'
 
 type DisputeOptions = Pick<SpanOptions, 'from' | 'to'> & { out: string; service?: string; all?: boolean }
@@ -30,6 +31,10 @@ export async function disputeCommand(
   const { service, deliveries, unproved } = await withDatabase(context, async (db) => {
     const name = await chosenService(context, db, options.service)
     const found = await readShortDeliveries(db, { service: name, ...span, isWithResolved: all })
+    await recordTaken(context, db, {
+      action: 'dispute_made',
+      detail: `${found.length} deliveries of ${name}`,
+    })
     return { service: name, deliveries: found, unproved: await writeBundles(context, db, { folder, found }) }
   })
   if (deliveries.length > 0) {

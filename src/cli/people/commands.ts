@@ -25,10 +25,11 @@ export function describePeople(program: Command, act: Act): void {
     .option('--again', 'make another link')
     .option('--yes', 'confirm the passkey without a question')
     .action(act(async () => (await import('./people.ts')).invitePersonCommand))
-  listed(people.command('sign-ins'), 50)
-    .description('list sign-ins to the console, sign-outs and invitations, the newest first')
+  listed(people.command('log'), 50)
+    .description('list what people did, the newest first: sign-ins, exports, decisions, work on cases')
     .option('--person <name>', 'only of this person')
-    .action(act(async () => (await import('./people.ts')).listSignInsCommand))
+    .option('--action <name>', 'only this, like signed_in, exported, bundle_made, signed or resolved')
+    .action(act(async () => (await import('./people.ts')).listLogCommand))
   subcommand(people, 'sign-out <name>', 'end all sessions of a person in the console').action(
     act(async () => (await import('./people.ts')).signOutCommand),
   )

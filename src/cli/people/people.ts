@@ -9,17 +9,17 @@ import { makeSigningKey, verifierKeyText } from '../../ledger/checkpoint.ts'
 import { type Person, personNameForm, type Signer } from '../../people/decision.ts'
 import { type PersonRole, personRoles } from '../../people/roles.ts'
 import {
-  appendSignIn,
+  type AuditLine,
   deleteInvitation,
   endSessionsOf,
-  listSignIns,
+  listAudit,
   readInvitation,
-  type SignInLine,
+  recordAccess,
 } from '../../store/sessions.ts'
 import { isAgreed } from '../ask.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { writeSecret } from '../files.ts'
-import { idIn, type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
+import { type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
 import { badValue, choiceOf, notFound, wrongUse } from '../options.ts'
 import { print, type TableColumn } from '../print.ts'
 import { consoleOrigin, ownSigner, pinnedKey, withDecisions } from './signing.ts'
@@ -127,31 +127,32 @@ function rolesOf({ roles }: InviteOptions, known: readonly PersonRole[] = []): P
 export async function signOutCommand(context: Context, name: string): Promise<void> {
   const by = ownSigner(context).person
   const ended = await withDatabase(context, async (db) => {
-    await appendSignIn(db, { person: name, action: 'sessions_ended', detail: by })
+    await recordAccess(db, { person: name, action: 'sessions_ended', detail: by })
     return endSessionsOf(db, name)
   })
   print(context, { person: name, ended }, `${ended} sessions of ${name} are ended\n`)
 }
 
-export async function listSignInsCommand(
+/** Sign-ins, data that was taken out, decisions, work on cases, changes of the rules. */
+export async function listLogCommand(
   context: Context,
-  { person, ...options }: ListOptions & { person?: string },
+  { person, action, ...options }: ListOptions & { person?: string; action?: string },
 ): Promise<void> {
   const page = await withDatabase(context, (db) =>
-    readPage(options, signInPaging, ({ limit, after }) =>
-      listSignIns(db, { person: person ?? null, before: idIn(after) ?? null, limit }),
+    readPage(options, logPaging, ({ limit, after }) =>
+      listAudit(db, { person: person ?? null, action: action ?? null, after: after?.[0] ?? null, limit }),
     ),
   )
-  printList(context, page, { columns: signInColumns, empty: 'no sign-ins' })
+  printList(context, page, { columns: logColumns, empty: 'no entries' })
 }
 
-const signInPaging: ListKeyset<SignInLine> = { list: 'sign-ins', keyOf: ({ id }) => [id.toString()] }
+const logPaging: ListKeyset<AuditLine> = { list: 'audit log', keyOf: ({ entry }) => [entry] }
 
-const signInColumns: TableColumn<SignInLine>[] = [
+const logColumns: TableColumn<AuditLine>[] = [
   { title: 'AT', value: ({ at }) => at.toISOString() },
-  { title: 'PERSON', value: ({ person }) => person },
+  { title: 'PERSON', value: ({ person, login }) => person ?? (login === null ? '' : `login ${login}`) },
   { title: 'DID', value: ({ action }) => action },
-  { title: 'BY', value: ({ detail }) => detail ?? '' },
+  { title: 'ABOUT', value: ({ detail }) => detail ?? '' },
 ]
 
 export async function removePersonCommand(context: Context, name: string): Promise<void> {

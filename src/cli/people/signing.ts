@@ -7,6 +7,7 @@ import { refuseSigner } from '../../jobs/people/refuse.ts'
 import { type Signer, signerOf } from '../../people/decision.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import type { Database } from '../../store/database.ts'
+import { isReadOnly, recordAccess } from '../../store/sessions.ts'
 import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
 import {
@@ -21,12 +22,17 @@ import { wrongUse } from '../options.ts'
 import { reportProgress } from '../print.ts'
 import { progressLine } from './restored-text.ts'
 
-/** The key of the person at this command line, from SIGNING_KEY. */
-export function ownSigner(context: Context): Signer {
-  // In embedded mode, a key in the environment goes before the one that was made at the first start.
+/** In embedded mode, a key in the environment goes before the one that was made at the first start. */
+function signerOfEnvironment(context: Context): Signer | null {
   const isGiven = isSet(context.environment, 'SIGNING_KEY')
   const key = readFrom(isGiven ? context.environment : attachedEnvironment(context), readPeople).signingKey
-  if (key !== null) return signerOf(key.signer)
+  return key && signerOf(key.signer)
+}
+
+/** The key of the person at this command line, from SIGNING_KEY. */
+export function ownSigner(context: Context): Signer {
+  const signer = signerOfEnvironment(context)
+  if (signer !== null) return signer
   throw wrongUse(
     'no SIGNING_KEY is set, so it is not known who acts',
     'make a key with "bin/depositd people key NAME --out FILE", let an administrator add you, and set SIGNING_KEY_FILE to the file',
@@ -41,6 +47,27 @@ export async function ownPerson(context: Context, db: Kysely<Tables>, role: Pers
   const signer = ownSigner(context)
   refuseSigner(await readRegister(db, pinnedKey(context)), signer, role)
   return signer.person
+}
+
+/** A person who takes data out of the database is in the audit log: by name if their key is of a person, otherwise by the login of the database. */
+export async function recordTaken(
+  context: Context,
+  db: Kysely<Tables>,
+  event: { action: 'exported' | 'bundle_made' | 'dispute_made'; detail: string },
+): Promise<void> {
+  if (await isReadOnly(db)) {
+    context.stderr.write('depositd: this database takes no writes, so the audit log has no entry of it\n')
+    return
+  }
+  await recordAccess(db, { ...event, person: await personOfKey(context, db) })
+}
+
+/** Null without a key, or if it is of no person. */
+async function personOfKey(context: Context, db: Kysely<Tables>): Promise<string | null> {
+  const signer = signerOfEnvironment(context)
+  if (signer === null) return null
+  const known = (await readRegister(db, pinnedKey(context))).people.get(signer.person.toLowerCase())
+  return known?.keys.includes(signer.key) === true ? known.person : null
 }
 
 /** The public key with which the register of people begins; null if the settings name none. */

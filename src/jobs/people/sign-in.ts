@@ -7,7 +7,6 @@ import type { Person } from '../../people/decision.ts'
 import { isConfirmed, type Passkey, readPasskey, writePasskey } from '../../people/passkey.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import {
-  appendSignIn,
   type ConsoleSession,
   endSession,
   type Invitation,
@@ -16,6 +15,7 @@ import {
   keepPasskey,
   readInvitation,
   readSession,
+  recordAccess,
 } from '../../store/sessions.ts'
 import type { Tables } from '../../store/tables.ts'
 import { readRegister } from './decide.ts'
@@ -112,7 +112,7 @@ export async function openSession(
 ): Promise<SignInToken> {
   const token = newSecret()
   await insertSession(db, { token: hashOf(token), person, roles, challenge: '', lastsMs: lasts.sessionMs })
-  await appendSignIn(db, { person, action: 'signed_in', detail: by })
+  await recordAccess(db, { person, action: 'signed_in', detail: by })
   return token
 }
 
@@ -133,7 +133,7 @@ async function personNamed({ db, pinned }: SignInDeps, name: string): Promise<Pe
 export async function signOut({ db }: Pick<SignInDeps, 'db'>, token: SignInToken): Promise<void> {
   const session = await endSession(db, hashOf(token))
   if (session?.person != null)
-    await appendSignIn(db, { person: session.person, action: 'signed_out', detail: null })
+    await recordAccess(db, { person: session.person, action: 'signed_out', detail: null })
 }
 
 /** Those of the person that this console can use. */
@@ -154,7 +154,7 @@ export async function invite(
   const token = newSecret()
   const challenge = newSecret()
   await insertInvitation(db, { token: hashOf(token), person, roles, challenge, lastsMs: lasts.invitationMs })
-  await appendSignIn(db, { person, action: 'invited', detail: by })
+  await recordAccess(db, { person, action: 'invited', detail: by })
   return token
 }
 
@@ -177,7 +177,7 @@ export async function takePasskey(
   if (invitation.passkey !== null) throw refusedSignIn('the invitation has a passkey already')
   const passkey = writePasskey(await registered(deps, invitation, registration))
   await keepPasskey(deps.db, hashOf(token), passkey)
-  await appendSignIn(deps.db, { person: invitation.person, action: 'passkey_made', detail: codeOf(passkey) })
+  await recordAccess(deps.db, { person: invitation.person, action: 'passkey_made', detail: codeOf(passkey) })
   return passkey
 }
 

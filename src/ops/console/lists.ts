@@ -4,7 +4,7 @@ import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
-import type { SignInLine } from '../../store/sessions.ts'
+import type { AuditLine } from '../../store/sessions.ts'
 import { type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
 import { stagesTable, streamsTable } from './overview-tables.ts'
 import { type ConsolePage, filterForm, pager, partHtml, sectionOf, timeOf } from './page.ts'
@@ -113,12 +113,12 @@ function scorecard(lines: readonly ScorecardLine[]): Html {
   })
 }
 
-/** @param signIns null if the reader may not see them */
-export function peoplePage(people: readonly Person[], signIns: readonly SignInLine[] | null): ConsolePage {
+/** @param log null if the reader may not see them */
+export function peoplePage(people: readonly Person[], log: readonly AuditLine[] | null): ConsolePage {
   const body = html`<h1>People</h1>
 <p class="note">Who decides, by signed decisions of administrators. To add a person: bin/depositd people invite NAME --roles ROLES</p>
 ${tableOf(people, { caption: 'People, their roles and keys', columns: personColumns, empty: 'No people yet. The first one enters with: bin/depositd people add NAME --roles administrator' })}
-${signIns === null ? null : sectionOf('Sign-ins', tableOf(signIns, { caption: 'The newest sign-ins and invitations', columns: signInColumns, empty: 'None yet.' }))}`
+${log === null ? null : sectionOf('What they did', tableOf(log, { caption: 'The newest of the audit log', columns: logColumns, empty: 'None yet.' }))}`
   return { title: 'People', entry: '/people', body }
 }
 
@@ -134,9 +134,9 @@ const personColumns: ShownColumn<Person>[] = [
   },
 ]
 
-const signInColumns: ShownColumn<SignInLine>[] = [
+const logColumns: ShownColumn<AuditLine>[] = [
   { title: 'AT', value: ({ at }) => at.toISOString(), show: ({ at }) => timeOf(at) },
-  { title: 'PERSON', value: ({ person }) => person },
+  { title: 'PERSON', value: ({ person, login }) => person ?? (login === null ? '' : `login ${login}`) },
   { title: 'DID', value: ({ action }) => action.replaceAll('_', ' ') },
-  { title: 'BY', value: ({ detail }) => detail ?? '' },
+  { title: 'ABOUT', value: ({ detail }) => detail ?? '' },
 ]

@@ -7,7 +7,7 @@ import type { ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
-import type { Invitation, SignInLine } from '../../store/sessions.ts'
+import type { AuditLine, Invitation } from '../../store/sessions.ts'
 
 export type ConsoleUser = {
   person: string
@@ -78,6 +78,7 @@ export type ConsolePeople = {
   reject: (user: ConsoleUser, id: bigint, reason: string) => Promise<void>
   /** Those who may decide now. */
   everyone: () => Promise<readonly Person[]>
-  signIns: (limit: number) => Promise<readonly SignInLine[]>
+  /** The newest of what people did. */
+  log: (limit: number) => Promise<readonly AuditLine[]>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
 }

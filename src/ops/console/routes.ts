@@ -140,12 +140,12 @@ async function showServices({ reader, search }: ConsoleRequest): Promise<Console
   return servicesPage({ lines, overview }, choicesOf(reader))
 }
 
-const signInsMax = 50
+const logMax = 50
 
 async function showPeople({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const maySee = user?.roles.some((role) => role === 'auditor' || role === 'administrator') === true
-  return peoplePage(await people.everyone(), maySee ? await people.signIns(signInsMax) : null)
+  return peoplePage(await people.everyone(), maySee ? await people.log(logMax) : null)
 }
 
 async function showLedger({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
+import { makeSigningKey } from '../../../src/ledger/checkpoint.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { keepValuation } from '../../../src/store/ledger/prices.ts'
 import type { Tables } from '../../../src/store/tables.ts'
@@ -10,6 +11,7 @@ import type { Books } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { addPeople, signers, signingKeys } from '../../support/people.ts'
 
 let books: Books
 let url: string
@@ -98,3 +100,30 @@ test.each(['ledger seal', 'ledger close 2026-01 --break-glass erin'])(
     expect(err.trimEnd().split('\n')).toHaveLength(1)
   },
 )
+
+async function exportLine(): Promise<string> {
+  return `ledger export --format csv --period 2026-01 --out ${join(await temporaryFolder(), 'out')}`
+}
+
+test('who takes data out stands in the audit log: by name with a key of a person, otherwise by login', async () => {
+  await addPeople(books.owner)
+  await asAccountant(await exportLine())
+  await runCommand(await exportLine(), { DATABASE_URL: url, ...signingKeys.max })
+  const forgedKey = { SIGNING_KEY: makeSigningKey('max', 'log').text, ADMINISTRATOR_KEY: signers.erin.key }
+  await runCommand(await exportLine(), { DATABASE_URL: url, ...forgedKey })
+  const { out } = await asAccountant('people log --action exported --json --limit 3')
+  const entry = { action: 'exported', detail: 'csv 2026-01', login }
+  expect(JSON.parse(out).items).toMatchObject([
+    { ...entry, person: null },
+    { ...entry, person: 'max' },
+    { ...entry, person: null },
+  ])
+  const { out: first } = await asAccountant('people log --json --limit 1')
+  const { items, next } = JSON.parse(first)
+  const { out: second } = await asAccountant(`people log --json --limit 1 --after ${next}`)
+  expect(JSON.parse(second).items[0].entry).not.toBe(items[0].entry)
+  const reader = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'test accountant' })
+  onTestFinished(() => reader.destroy())
+  const forged = sql`insert into access_event (person, action, detail, login) values ('erin', 'exported', 'all', 'erin')`
+  await expect(forged.execute(reader)).rejects.toThrow('permission denied')
+})

@@ -19,14 +19,9 @@ const depositd = (line: string) => runDecided(line, { DATABASE_URL: books.url })
 
 /** Ends what is severe, so that a month closes without force. */
 async function resolveAll(): Promise<void> {
-  const open = await books.db
-    .selectFrom('mismatch')
-    .select('id')
-    .where('cleared_at', 'is', null)
-    .where('resolved_at', 'is', null)
-    .execute()
+  const { rows } = await sql<{ id: bigint }>`select id from open_mismatch`.execute(books.db)
   const act = { action: 'resolved', text: 'done', actor: 'max', decision: null } as const
-  const ids = open.map(({ id }) => id)
+  const ids = rows.map(({ id }) => id)
   await inTransaction(books.owner, (tx) => workOnCases(tx, ids, act))
 }
 

@@ -49,7 +49,7 @@ async function fill(): Promise<void> {
     `insert into decision (uuid, kind, people, text) select gen_random_uuid(), 'close', 1, 'a text' from generate_series(1, 3)`,
     `insert into decision_event (decision_id, action, person, signature) select max(id), 'signed', name, 'a line'
       from decision, unnest(array['ana', 'erin', 'max']) as name group by name order by name`,
-    `insert into sign_in_event (person, action) select name, 'signed_in' from unnest(array['ana', 'erin', 'max']) as name`,
+    `insert into access_event (person, action) select name, 'signed_in' from unnest(array['ana', 'erin', 'max']) as name`,
     `insert into owner (kind, id, added_by) select 'stable_wallet', gen_random_uuid()::text, 'ana' from generate_series(1, 3)`,
     `insert into address_book (network, address, role, added_by, approved_by) select 'base', gen_random_uuid()::text, 'recipient', 'ana', 'max' from generate_series(1, 3)`,
     `insert into address_end (address_id, valid_until, reason, ended_by) select 1, now(), 'moved', name from unnest(array['ana', 'erin', 'max']) as name`,
@@ -83,7 +83,7 @@ const updates: Record<SealedTableName, [change: string, found: string]> = {
   ledger_period_event: [`actor = 'max'`, 'actor is "max", was "erin"'],
   decision: [`text = 'another'`, 'text is "another", was "a text"'],
   decision_event: [`person = 'kim'`, 'person is "kim", was "erin"'],
-  sign_in_event: [`person = 'kim'`, 'person is "kim", was "erin"'],
+  access_event: [`person = 'kim'`, 'person is "kim", was "erin"'],
   owner: [`created_at = '2020-01-01Z'`, 'created_at is "2020-01-01T00:00:00.000000Z"'],
   address_book: [`approved_by = 'kim'`, 'approved_by is "kim", was empty'],
   address_end: [`ended_by = 'kim'`, 'ended_by is "kim", was "erin"'],

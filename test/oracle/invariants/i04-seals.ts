@@ -120,7 +120,7 @@ const queries: Readonly<Record<string, string>> = {
     'decision_event',
     `${text('id', 'decision_id', 'action', 'person', 'signature', 'reason')}, ${time('at')}`,
   ),
-  sign_in_event: of('sign_in_event', `${text('id', 'person', 'action', 'detail')}, ${time('at')}`),
+  access_event: of('access_event', `${text('id', 'person', 'action', 'detail', 'login')}, ${time('at')}`),
   owner: of(
     'owner',
     `${text('number', 'kind', 'id', 'forward_network', 'forward_asset', 'forward_recipient')}, ${time('created_at')}, ${time('added_at')},
