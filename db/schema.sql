@@ -901,6 +901,7 @@ CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (trans
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_service ON public.deposit USING btree (service, id) WHERE ((merged_into IS NULL) AND (service <> 'default'::text));
+CREATE INDEX deposit_settled_at ON public.deposit USING btree (settled_at) WHERE ((merged_into IS NULL) AND (settled_at IS NOT NULL));
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_state ON public.deposit USING btree (state, network, service, merged_into);
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
@@ -926,11 +927,13 @@ CREATE INDEX ledger_transfer_recorded_at ON ONLY public.ledger_transfer USING br
 CREATE INDEX leg_search_address ON public.leg_search USING btree (network, address);
 CREATE INDEX leg_search_due ON public.leg_search USING btree (network, next_at);
 CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
+CREATE INDEX mismatch_closed_at ON public.mismatch USING btree (LEAST(cleared_at, resolved_at));
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_event_mismatch_id ON public.mismatch_event USING btree (mismatch_id);
 CREATE INDEX mismatch_group_id ON public.mismatch USING btree (group_id);
 CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE (cleared_at IS NULL);
 CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE (cleared_at IS NULL);
+CREATE INDEX mismatch_opened_at ON public.mismatch USING btree (opened_at);
 CREATE INDEX mismatch_unreadable ON public.mismatch USING btree (subject) WHERE (kind = ANY (ARRAY['unknown_event'::text, 'unknown_status'::text, 'schema_drift'::text]));
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);

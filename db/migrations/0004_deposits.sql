@@ -54,6 +54,7 @@ create index deposit_owner on deposit (owner_kind, owner_id, id) where merged_in
 -- The deposits of most installations are all of the default service.
 create index deposit_service on deposit (service, id) where merged_into is null and service <> 'default';
 create index deposit_since on deposit (coalesce(deposited_at, least(webhook_at, api_at))) where merged_into is null;
+create index deposit_settled_at on deposit (settled_at) where merged_into is null and settled_at is not null;
 -- Deposits are counted by state at every scrape: from the index alone, however many are done.
 create index deposit_state on deposit (state, network, service, merged_into);
 
@@ -151,6 +152,8 @@ create index mismatch_deposit_id on mismatch (deposit_id);
 create index mismatch_group_id on mismatch (group_id);
 create index mismatch_group_open on mismatch (group_id) where cleared_at is null;
 create index mismatch_open_kind on mismatch (kind, id) where cleared_at is null;
+create index mismatch_opened_at on mismatch (opened_at);
+create index mismatch_closed_at on mismatch (least(cleared_at, resolved_at));
 create index mismatch_unreadable on mismatch (subject) where kind in ('unknown_event', 'unknown_status', 'schema_drift');
 
 -- The value of a loss is by the price at the time when the mismatch opened.

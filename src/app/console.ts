@@ -23,6 +23,7 @@ import { createReadiness, type Readiness } from '../ops/readiness.ts'
 import type { OpsSources } from '../ops/server.ts'
 import type { Explanation } from '../presentation/reasons.ts'
 import { findDeposits, listDeposits, showNumberedDeposit } from '../store/books/show-deposits.ts'
+import { type ChartFigures, readCharts } from '../store/charts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { trialBalance } from '../store/ledger/accounts.ts'
 import { listPeriods } from '../store/ledger/periods.ts'
@@ -49,6 +50,7 @@ const statementMaxMs = 5000
 const pageMaxMs = 10_000
 const overviewCacheMs = 3000
 const ledgerCacheMs = 30_000
+const chartsCacheMs = 30_000
 
 const evidenceMax = 500
 const linesMax = 500
@@ -76,7 +78,8 @@ export function composeConsole(
   const runbook = readRunbook()
   const { reading, partOf } = readsHiding(redactorOf(settings).hide)
   const askHealth = createReadiness(readiness)
-  const overview = cached(overviewCacheMs, () => readOverview(db, { read, askHealth, partOf }))
+  const charts = cached(chartsCacheMs, () => readCharts(db, new Date()))
+  const overview = cached(overviewCacheMs, () => readOverview(db, { read, askHealth, partOf, charts }))
   const scorecard = cached(ledgerCacheMs, () => partOf(readScorecard(db, lastWeek())))
   const ledger = cached(ledgerCacheMs, () => readLedger(db, partOf))
   const reader: ConsoleReader = {
@@ -151,19 +154,21 @@ type OverviewDeps = {
   read: GaugesReader
   askHealth: ReturnType<typeof createReadiness>
   partOf: SectionReader
+  charts: () => Promise<ChartFigures>
 }
 
 async function readOverview(
   db: Database<Tables>,
-  { read, askHealth, partOf }: OverviewDeps,
+  { read, askHealth, partOf, charts: readLatestCharts }: OverviewDeps,
 ): Promise<Overview> {
-  const [gauges, health, gravest, latest] = await Promise.all([
+  const [gauges, health, gravest, latest, charts] = await Promise.all([
     read(),
     askHealth(),
     partOf(listMismatches(db, { limit: gravestMax, also: 'nothing' })),
     partOf(listDeposits(db, { limit: latestMax })),
+    partOf(readLatestCharts()),
   ])
-  return { readAt: new Date(), gauges, health, gravest, latest }
+  return { readAt: new Date(), gauges, health, gravest, latest, charts }
 }
 
 async function readDeposit(

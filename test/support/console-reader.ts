@@ -1,7 +1,18 @@
 import type { ConsolePeople } from '../../src/ops/console/people.ts'
 import type { ConsoleReader } from '../../src/ops/console/reader.ts'
 import { serveConsole } from '../../src/ops/console/serve-console.ts'
+import type { ChartFigures } from '../../src/store/charts.ts'
 import { emptyReading, readAs, startOpsServer } from './ops-server.ts'
+
+export const emptyCharts: ChartFigures = {
+  from: new Date('2026-01-01T00:00:00Z'),
+  hours: 24,
+  deposits: [],
+  settling: [],
+  mismatches: [],
+  transit: [],
+  losses: [],
+}
 
 /** A console that has nothing to show, with these changes. */
 export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader {
@@ -17,6 +28,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
       health: { ready: true, unready: [], warnings: [], fine: ['database'] },
       gravest: { value: [] },
       latest: { value: [] },
+      charts: { value: emptyCharts },
     }),
     mismatches: () => Promise.resolve([]),
     mismatch: () => Promise.resolve(null),

@@ -6,6 +6,7 @@ import type { ReadinessReport } from '../readiness.ts'
 import { depositList } from './deposits.ts'
 import { type Html, html } from './html.ts'
 import { mismatchList } from './mismatches.ts'
+import { overviewCharts } from './overview-charts.ts'
 import {
   assetText,
   causesTable,
@@ -29,7 +30,7 @@ export function overviewPage(
   overview: Overview,
   { isLive, networks, hasSeveralServices }: OverviewPageOptions,
 ): ConsolePage {
-  const { readAt, gauges, health, gravest, latest } = overview
+  const { readAt, gauges, health, gravest, latest, charts } = overview
   const figures = figuresOf(gauges)
   const { live, totals } = figures
   const again = isLive
@@ -50,6 +51,7 @@ ${sectionOf(
     risksTable(live, { hasSeveralServices, totals }),
   ],
 )}
+${sectionOf('Charts', partHtml(charts, overviewCharts))}
 ${totals && [sectionOf('Where the money is', moneyTable(totals)), sectionOf('Deposits by state', statesTable(totals, networks))]}
 ${sectionOf(
   'Latest deposits',

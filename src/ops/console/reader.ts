@@ -3,6 +3,7 @@ import type { DepositDetail, DepositListRow } from '../../presentation/deposit.t
 import type { CheckpointRow, PeriodRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
+import type { ChartFigures } from '../../store/charts.ts'
 import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
@@ -15,6 +16,7 @@ export type Overview = {
   health: ReadinessReport
   gravest: SectionResult<readonly MismatchRow[]>
   latest: SectionResult<readonly DepositListRow[]>
+  charts: SectionResult<ChartFigures>
 }
 
 export type ConsoleMismatchFilter = {

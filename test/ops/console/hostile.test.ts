@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ConsoleDeposit, ConsoleReader } from '../../../src/ops/console/reader.ts'
 import type { MismatchDetail } from '../../../src/presentation/mismatch.ts'
-import { emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
+import { emptyCharts, emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
 
 /** What a webhook may say, wherever a text of it is shown. */
 const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}\u202e\u0000\n${'x'.repeat(20_000)}`
@@ -119,6 +119,8 @@ function now<Value>(value: Value) {
   return { value, ageSeconds: 0 }
 }
 
+const evilAmount = { asset: evil, network: evil, symbol: evil, decimals: 6, amount: 5n }
+
 async function evilOverview(): ReturnType<ConsoleReader['overview']> {
   const overview = await emptyReader().overview()
   return {
@@ -131,6 +133,13 @@ async function evilOverview(): ReturnType<ConsoleReader['overview']> {
     },
     gravest: { value: [row] },
     latest: { problem: evil },
+    charts: {
+      value: {
+        ...emptyCharts,
+        transit: [{ ...evilAmount, hour: 0 }],
+        losses: [{ ...evilAmount, age: 'older' }],
+      },
+    },
     gauges: {
       scorecard: null,
       queue: now({ [evil]: 3 }),

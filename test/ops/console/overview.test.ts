@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { depositStates } from '../../../src/core/judging/reconcile.ts'
 import { shownAccounts } from '../../../src/ops/metrics/deposits.ts'
-import { pageAt, startConsole } from '../../support/console-reader.ts'
+import { emptyCharts, pageAt, startConsole } from '../../support/console-reader.ts'
 import { emptyReading, readAs } from '../../support/ops-server.ts'
 
 const network = 'base'
@@ -21,6 +21,7 @@ test('every state of deposits and every class of accounts that metrics have is s
       health: { ready: true, unready: [], warnings: [], fine: ['database'] },
       gravest: { value: [] },
       latest: { value: [] },
+      charts: { value: emptyCharts },
     }),
   })
   const { text } = await pageAt(url)
