@@ -2,18 +2,13 @@ import { createServer } from 'node:net'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { composeConsole } from '../../src/app/console.ts'
 import { startDaemon } from '../../src/app/daemon.ts'
-import { withCauses } from '../../src/app/metrics.ts'
 import { parseSettings } from '../../src/config/settings.ts'
-import { createGaugesReader } from '../../src/ops/gauges.ts'
-import { createMetrics } from '../../src/ops/metrics.ts'
-import { startOps } from '../../src/ops/server.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { readGauges, readTotals } from '../../src/store/gauges.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import type { Books } from '../support/books.ts'
+import { serveBooks } from '../support/books-console.ts'
 import { runCommand } from '../support/command.ts'
 import { faultsOfPage, pageAt } from '../support/console-reader.ts'
 import { txId } from '../support/evidence.ts'
@@ -31,36 +26,9 @@ beforeAll(async () => {
   books = await openExampleBooks()
   stack.use(books)
   await seal(books)
-  url = await serve(books.url, stack)
+  url = await serveBooks(books, stack)
 })
 afterAll(() => stack.disposeAsync())
-
-/** Serves the console of that database as a daemon does. */
-async function serve(databaseUrl: string, within: AsyncDisposableStack): Promise<string> {
-  const sources = {
-    live: async () => withCauses(await readGauges(books.db), settings.alerts),
-    totals: () => readTotals(books.db),
-    scorecard: () => Promise.resolve([]),
-    queue: () => Promise.resolve({ waiting: 4, active: 1 }),
-  }
-  const read = createGaugesReader(sources, () => undefined)
-  const readiness = { checks: [], isNeeded: () => true }
-  const settings = parseSettings(judgingEnvironment(databaseUrl), () => '')
-  const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
-  within.defer(() => ops.stop())
-  ops.open(
-    within.use(
-      composeConsole(settings, {
-        version: 'test',
-        services: { names: () => ['default'], followed: () => settings },
-        ops,
-        gauges: { read },
-        readiness,
-      }),
-    ),
-  )
-  return ops.url
-}
 
 const page = async (path: string) => pageAt(url + path)
 const depositd = async (line: string) => (await runCommand(line, judgingEnvironment(books.url))).out
@@ -200,7 +168,7 @@ async function beginningOf(): Promise<string> {
   own.defer(() => void server.close())
   const port = await freePort()
   await new Promise<void>((listening) => server.listen(port, loopback, listening))
-  const there = await serve(`postgres://somebody@${loopback}:${port}/books`, own)
+  const there = await serveBooks(books, own, `postgres://somebody@${loopback}:${port}/books`)
   expect((await pageAt(`${there}/deposits`)).status).toBe(503)
   return promise
 }
@@ -226,7 +194,7 @@ test('whoever asks, nothing can be written by it, and no statement may take long
 test('where the database stands still, every page says so, and is there again after', async () => {
   await using own = new AsyncDisposableStack()
   const proxy = own.use(await startStallingProxy(books.url))
-  const there = await serve(proxy.url, own)
+  const there = await serveBooks(books, own, proxy.url)
   expect((await pageAt(`${there}/ledger`)).status).toBe(200)
   proxy.stall()
   const [list, one, overview] = await Promise.all(

@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decisionsCheck } from '../../src/jobs/people/check-decisions.ts'
 import { browserInstalled } from '../support/browser.ts'
-import { claimsOf, paymentOf } from '../support/example-books.ts'
+import { at } from '../support/evidence.ts'
+import { claimsOf, forwarded, paymentOf } from '../support/example-books.ts'
 import { signers } from '../support/people.ts'
 import { openPeopleConsole, type PeopleConsole } from '../support/people-console.ts'
 
@@ -20,6 +21,10 @@ const looks = [
 describe.skipIf(!browserInstalled())('people at the console, in Chromium', () => {
   beforeAll(async () => {
     console = await openPeopleConsole()
+    const minutes = (Date.now() - at(0).getTime()) / 60_000 - 10
+    const amount = 10_000_000n
+    await console.books.receive(...forwarded({ number: 500, minutes, paid: amount, delivered: amount }))
+    await console.books.settle()
   }, 60_000)
   afterAll(() => console[Symbol.asyncDispose]())
 
@@ -132,6 +137,8 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
     await using ada = await console.joined('ada', 'operator,approver,accountant')
     const { page, faults } = ada
     const id = await console.requestJournal('accessible')
+    await page.goto(console.url)
+    expect(await page.locator('.chart').getByRole('img').count()).toBe(5)
     const paths = [
       '/',
       '/mismatches',
@@ -156,6 +163,7 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
       await page.setViewportSize({ width, height: 800 })
       for (const path of paths) {
         await page.goto(console.url + path)
+        await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
         const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
         const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
         problems.push(

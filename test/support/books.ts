@@ -48,8 +48,11 @@ export type Books = AsyncDisposable & {
 }
 
 /** A migrated database that knows the assets and owners of the made-up world, worked on as the daemon's role. */
-export async function openBooks(changes: Partial<ApplyDeps> = {}): Promise<Books> {
-  const database = await testDatabase()
+export async function openBooks(
+  changes: Partial<ApplyDeps> = {},
+  makeDatabase: () => Promise<TestDatabase> = testDatabase,
+): Promise<Books> {
+  const database = await makeDatabase()
   const owner = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test owner' })
   await pinWorld(owner)
   await owner.destroy()

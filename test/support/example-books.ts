@@ -30,6 +30,8 @@ export type ClaimHistory = {
   stated?: bigint
   delivered?: bigint
   fee?: bigint
+  /** From the payment to the delivery. */
+  deliveredAfterMinutes?: number
 }
 
 const hour = 60
@@ -102,10 +104,10 @@ function sweep({ address, asset, amount, index }: Sweep) {
 }
 
 export function forwarded(claimHistory: ClaimHistory): Observation[] {
-  const { number, minutes, delivered = 0n } = claimHistory
+  const { number, minutes, delivered = 0n, deliveredAfterMinutes: after = 3 } = claimHistory
   const tx = txId(`forward${number}`)
   const amount = delivered as Amount
-  const arrival = delivery({ tx, amount, blockAt: at(minutes + 3), receivedAt: at(minutes + 4) })
+  const arrival = delivery({ tx, amount, blockAt: at(minutes + after), receivedAt: at(minutes + after + 1) })
   return [paymentOf(claimHistory), arrival, ...claimsOf(claimHistory, 'settled')]
 }
 

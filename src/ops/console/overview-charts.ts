@@ -70,7 +70,7 @@ function depositsChart({ deposits, ...span }: ChartFigures): Html {
 function settlingChart({ settling, ...span }: ChartFigures): Html {
   const head = {
     id: 'chart-settling',
-    title: 'Time to settle, p50 and p95 per hour',
+    title: 'Time to settle per hour',
     path: '/deposits?state=reconciled',
     list: 'Reconciled deposits',
   }
@@ -102,7 +102,7 @@ const timeUnits = [
 function mismatchesChart({ mismatches, ...span }: ChartFigures): Html {
   const head = {
     id: 'chart-mismatches',
-    title: 'Mismatches opened and closed per hour',
+    title: 'Mismatches per hour',
     path: '/mismatches?status=all',
     list: 'All mismatches',
   }

@@ -38,7 +38,7 @@ export function overviewPage(
     : html`<a href="/?refresh=${refreshSeconds}">Refresh every ${refreshSeconds} s</a>`
   const body = html`<h1 class="unseen">How it stands</h1>
 ${verdictOf(figures, health)}
-<p class="asof">As of ${timeOf(readAt)} · ${again}</p>
+<p class="asof">As of ${timeOf(readAt)} · ${again} · <a href="#chart-deposits">Charts</a></p>
 ${cardsOf(figures)}
 ${sectionOf(
   'What is wrong',

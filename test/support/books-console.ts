@@ -1,0 +1,42 @@
+import { composeConsole } from '../../src/app/console.ts'
+import { withCauses } from '../../src/app/metrics.ts'
+import { parseSettings } from '../../src/config/settings.ts'
+import { createGaugesReader } from '../../src/ops/gauges.ts'
+import { createMetrics } from '../../src/ops/metrics.ts'
+import { startOps } from '../../src/ops/server.ts'
+import { readGauges, readTotals } from '../../src/store/gauges.ts'
+import { readDayScorecard } from '../../src/store/scorecard.ts'
+import type { Books } from './books.ts'
+import { judgingEnvironment } from './judging-environment.ts'
+
+/**
+ * Serves the console of these books as a daemon does.
+ * @param databaseUrl of another way to the same database
+ */
+export async function serveBooks(
+  { db, url }: Books,
+  within: AsyncDisposableStack,
+  databaseUrl: string = url,
+): Promise<string> {
+  const settings = parseSettings(judgingEnvironment(databaseUrl), () => '')
+  const sources = {
+    live: async () => withCauses(await readGauges(db), settings.alerts),
+    totals: () => readTotals(db),
+    scorecard: () => readDayScorecard(db),
+    queue: () => Promise.resolve({ waiting: 4, active: 1 }),
+  }
+  const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
+  within.defer(() => ops.stop())
+  ops.open(
+    within.use(
+      composeConsole(settings, {
+        version: 'test',
+        services: { names: () => ['default'], followed: () => settings },
+        ops,
+        gauges: { read: createGaugesReader(sources, () => undefined) },
+        readiness: { checks: [], isNeeded: () => true },
+      }),
+    ),
+  )
+  return ops.url
+}
