@@ -23,6 +23,7 @@ let owner: Database<Tables>
 
 /** DEPOSITD_DEPOSITS=1000000 takes some minutes. */
 const deposits = Number(process.env.DEPOSITD_DEPOSITS ?? 100_000)
+const open = deposits / 1000
 
 /** The deposits of a year, a mismatch of each fifth, and one of two hundred of these still open. */
 beforeAll(async () => {
@@ -136,7 +137,7 @@ test('the overview shows the figures of all that is stored', async () => {
   const { status, text } = await pageAt(await serveBooks(books, stack))
   expect([status, text.includes('Figures are missing')]).toEqual([200, false])
   expect(text).toMatch(/\d+ in the last 24 hours, \d+ of them reconciled/)
-  expect(text).toMatch(/href="\/deposits\?state=reconciled&#38;network=base">99900</)
+  expect(text).toContain(`href="/deposits?state=reconciled&#38;network=base">${deposits - open}<`)
 })
 
 test('the deposits of one owner are found without looking at those of others', async () => {
@@ -157,8 +158,8 @@ test('pages of mismatches follow each other without a gap and without one twice'
     if (rows.length < 30) break
     after = BigInt(rows.at(-1)?.id ?? 0)
   }
-  const all = await listMismatches(books.db, { limit: 1000, also: 'nothing' })
-  expect(all.length).toBe(100)
+  const all = await listMismatches(books.db, { limit: open + 1, also: 'nothing' })
+  expect(all.length).toBe(open)
   expect(seen).toEqual(all.map(({ id }) => id))
 })
 
