@@ -63,14 +63,18 @@ async function notResumed(client: Client, since: Date | undefined): Promise<stri
 }
 
 /** I9 while something is stuck: that series of the process grows, from one look to the next and beyond. */
-export async function holdGrowing({ opsUrl }: Pick<DaemonProcess, 'opsUrl'>, series: string): Promise<void> {
+export async function holdGrowing(
+  { opsUrl }: Pick<DaemonProcess, 'opsUrl'>,
+  series: string,
+  withinMs = growsWithinMs,
+): Promise<void> {
   const seen: number[] = []
   const look = async () => {
     const value = (await scrape(opsUrl)).value(series)
     if (value !== null && value !== seen.at(-1)) seen.push(value)
     return seen.length >= 3 || null
   }
-  await until(`${series} is told three times`, look, growsWithinMs).catch(() => {
+  await until(`${series} is told three times`, look, withinMs).catch(() => {
     throw new Error(`${series} stands still: ${seen.join(', ') || 'it is not told'}`)
   })
   const isGrowing = seen.every((value, place) => place === 0 || value > (seen[place - 1] ?? 0))

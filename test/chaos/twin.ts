@@ -18,27 +18,37 @@ export type Struck = Pick<ChaosWorld, 'databaseUrl' | 'straight' | 'folder'> & {
 }
 
 const pauseMs = 500
+const agreesWithinMs = 180_000
+
+/** What the struck daemon and its twin do not agree in, once they agree in all or the time is over: a line each, here the struck one, there the twin. */
+export type TwinComparison = (withinMs?: number) => Promise<string[]>
 
 /**
  * I7: starts a daemon that nothing strikes on a database of its own, gives it every webhook that the struck one took, in
- * another order, and lets it read the service and the chains for itself. What the two do not agree in, once there is
- * nothing more to be found or the time is over, is told a line each: here is the struck one, there the twin.
+ * another order, and lets it read the service and the chains for itself.
  */
-export async function differencesToTwin(struck: Struck, withinMs = 180_000): Promise<string[]> {
-  await using stack = new AsyncDisposableStack()
+export async function startTwinOf(struck: Struck, stack: AsyncDisposableStack): Promise<TwinComparison> {
   const own = await connect(struck.databaseUrl)
   stack.defer(() => own.end())
   const { databaseUrl, daemon, intakeUrl } = await startTwin(struck, own, stack)
   const twin = await connect(databaseUrl)
   stack.defer(() => twin.end())
-  await until('the twin takes webhooks', () => isReady(daemon), withinMs)
+  await until('the twin takes webhooks', () => isReady(daemon), agreesWithinMs)
   await sendAll(own, intakeUrl, struck.intake.secret)
-  const deadline = performance.now() + withinMs
-  for (;;) {
-    const found = await compareBooks(own, twin)
-    if (found.length === 0 || performance.now() > deadline || !daemon.isRunning()) return found
-    await sleep(pauseMs)
+  return async (withinMs = agreesWithinMs) => {
+    const deadline = performance.now() + withinMs
+    for (;;) {
+      const found = await compareBooks(own, twin)
+      if (found.length === 0 || performance.now() > deadline || !daemon.isRunning()) return found
+      await sleep(pauseMs)
+    }
   }
+}
+
+export async function differencesToTwin(struck: Struck): Promise<string[]> {
+  await using stack = new AsyncDisposableStack()
+  const compare = await startTwinOf(struck, stack)
+  return await compare()
 }
 
 async function connect(url: string): Promise<Client> {

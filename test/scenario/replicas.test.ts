@@ -163,6 +163,7 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
     await paying
     await untilReconciled()
     expect(last.output()).not.toContain('"level":50')
+    await unrelatedWebhooks.stop()
   }, 600_000)
 
   test('one that stands still while it polls, and goes on when another reads in its place, writes nothing', async () => {
@@ -182,7 +183,6 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
   }, 600_000)
 
   test('every webhook that was answered 202 is stored', async () => {
-    await unrelatedWebhooks.stop()
     const acknowledged = unrelatedWebhooks.acknowledged()
     expect(acknowledged.length).toBeGreaterThan(500)
     const { rows } = await observer.query<{ id: string }>(`

@@ -110,7 +110,7 @@ export async function startWorld(
     ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }),
     ...asked.environment,
   }
-  if (sections !== undefined) addSections(environment.DEPOSITD_CONFIG ?? '', sections(webhookUrl))
+  addSections(environment.DEPOSITD_CONFIG ?? '', sections?.(webhookUrl) ?? {})
   const settings = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
   const daemon = await startDaemon(settings, { roles, version: 'test', log: daemonLog })
   stack.defer(() => daemon.stop())
@@ -128,9 +128,12 @@ async function makeDatabases(make: WorldSettings['makeDatabase']): Promise<[Test
   return [await (make ?? testDatabase)(), await (make ?? emptyDatabase)()]
 }
 
+/** The service is polled as often while no deposit is young: every test would wait up to a minute for what it lists. */
+const evenPace = { pollQuiet: '2s' }
+
 function addSections(path: string, sections: { schedule?: object }): void {
   const file = parse(readFileSync(path, 'utf8')) as { schedule: object }
-  const schedule = { ...file.schedule, ...sections.schedule }
+  const schedule = { ...file.schedule, ...evenPace, ...sections.schedule }
   writeFileSync(path, stringify({ ...file, ...sections, schedule }))
 }
 
