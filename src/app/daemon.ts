@@ -47,6 +47,8 @@ export type DaemonOptions = {
   log: Logger
   /** If absent, the settings never change. @throws Fault `settings_bad` */
   readSettings?: () => Settings
+  /** If absent, a costly gauge is kept for up to two minutes. */
+  gaugesKeptMaxMs?: number
 }
 
 const workerConcurrency = 8
@@ -88,7 +90,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const endSchedule = startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
   starting.defer(endSchedule)
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
-  const gauges = starting.use(composeGauges(settings, { queue, observer }))
+  const gauges = starting.use(composeGauges(settings, { ...options, queue, observer }))
   const shown = starting.use(composeConsole(settings, { ...options, ops, services, gauges, readiness }))
   const receiving = { ...options, db, queue, observer, services, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null

@@ -37,7 +37,7 @@ const statementMaxMs = 5000
 /** Through read-only connections. */
 export function composeGauges(
   { databaseUrl: url, alerts }: Settings,
-  { queue, observer }: { queue: Queue; observer: Observer },
+  { queue, observer, gaugesKeptMaxMs }: { queue: Queue; observer: Observer; gaugesKeptMaxMs?: number },
 ): { read: GaugesReader } & AsyncDisposable {
   const db = openDatabase<Tables>({
     url,
@@ -53,7 +53,7 @@ export function composeGauges(
     scorecard: async () => busiest(await readDayScorecard(db)),
     queue: () => queue.counts(),
   }
-  const read = createGaugesReader(sources, observer.gaugesUnreadable)
+  const read = createGaugesReader(sources, observer.gaugesUnreadable, gaugesKeptMaxMs)
   return { read, [Symbol.asyncDispose]: () => db.destroy() }
 }
 

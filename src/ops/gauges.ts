@@ -73,12 +73,14 @@ const keptMaxMs: Record<ReadingPart, number> = {
   queue: 60_000,
 }
 
+/** `mostMs`: no part is kept for longer. */
 export function createGaugesReader(
   sources: GaugeSources,
   unreadable: (part: ReadingPart, error: unknown) => void,
+  mostMs = Infinity,
 ): GaugesReader {
   const keep = <Part extends ReadingPart>(part: Part): (() => Promise<CachedValue<GaugeValues[Part]>>) =>
-    cacheRead(sources[part], { timesKept: timesKept[part], keptMaxMs: keptMaxMs[part] })
+    cacheRead(sources[part], { timesKept: timesKept[part], keptMaxMs: Math.min(keptMaxMs[part], mostMs) })
   const live = keep('live')
   const reads: { [Part in ReadingPart]: () => Promise<CachedValue<GaugeValues[Part]>> } = {
     live: async () => {

@@ -48,7 +48,12 @@ describe.skipIf(!prometheusInstalled() || !amtoolInstalled())('alerts about fort
     stack.defer(() => alertmanager.stop())
     const settings = parseSettings(await environmentOf(books), () => 'alerts: { after: 0s }')
     const log = pino({ level: 'silent' })
-    const daemon = await startDaemon(settings, { roles: ['http'], version: 'test', log })
+    const daemon = await startDaemon(settings, {
+      roles: ['http'],
+      version: 'test',
+      log,
+      gaugesKeptMaxMs: 500,
+    })
     stack.defer(() => daemon.stop())
     const watched = { opsUrls: [daemon.opsUrl], everySeconds: 1, alertmanagerUrl: alertmanager.url }
     prometheus = await startPrometheus(scrapeConfiguration(watched))

@@ -14,8 +14,8 @@ const withinMs = 60_000
 const stack = new AsyncDisposableStack()
 let world: World
 
-/** Every few seconds instead of every hour. */
-const sections = () => ({ schedule: { audit: '*/3 * * * * *' } })
+/** Every few seconds instead of every hour. A poll would read the record that a test alters, and the balance would be explained. */
+const sections = () => ({ schedule: { audit: '*/3 * * * * *', pollQuiet: '1h' } })
 
 beforeAll(async () => {
   const policy = { ...patientPolicy, settlementWithin: '15s' }

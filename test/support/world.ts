@@ -55,7 +55,7 @@ export type WorldSettings = {
   /** How many channels there are beside those of the demonstration, each forwarding as one of them does. */
   moreChannels?: number
   /** Sections of the settings file beside those of the sandbox; of its schedule, other times for some jobs. */
-  sections?: (webhookUrl: string) => { schedule?: Partial<Settings['schedule']> }
+  sections?: (webhookUrl: string) => { schedule?: Partial<Settings['schedule']> & { pollQuiet?: string } }
   /** Where its databases are made; on the server of the test run by default. */
   makeDatabase?: () => Promise<TestDatabase>
   /** Settings of the daemon beside those that the world needs. */
@@ -112,7 +112,8 @@ export async function startWorld(
   }
   addSections(environment.DEPOSITD_CONFIG ?? '', sections?.(webhookUrl) ?? {})
   const settings = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
-  const daemon = await startDaemon(settings, { roles, version: 'test', log: daemonLog })
+  const watched = { log: daemonLog, gaugesKeptMaxMs: 1000 }
+  const daemon = await startDaemon(settings, { roles, version: 'test', ...watched })
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
