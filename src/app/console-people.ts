@@ -9,7 +9,6 @@ import {
   rejectDecision,
   submitDecision,
 } from '../jobs/people/decide.ts'
-import { decidedJournals } from '../jobs/people/decided-journals.ts'
 import { createOpenId } from '../jobs/people/open-id.ts'
 import {
   codeOf,
@@ -24,18 +23,22 @@ import {
   takePasskey,
 } from '../jobs/people/sign-in.ts'
 import { formTokenOf } from '../ops/console/forms.ts'
-import type { ConsoleDecision, ConsolePeople, ConsoleUser, EachDone } from '../ops/console/people.ts'
+import type { ConsolePeople, ConsoleUser, EachDone } from '../ops/console/people.ts'
 import { readConsoleRequest } from '../people/console-request.ts'
-import { type DecisionContent, readDecision, type Signer, writeDecision } from '../people/decision.ts'
+import {
+  type DecisionContent,
+  type JsonValue,
+  readDecision,
+  type Signer,
+  writeDecision,
+} from '../people/decision.ts'
 import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts'
-import { resolutionLines } from '../presentation/decision.ts'
-import { placeOf, transferDocument } from '../presentation/journal.ts'
-import { readAssetNames } from '../store/assets.ts'
 import { type Database, inTransaction, openDatabase } from '../store/database.ts'
-import { listDecisions, mayDecide, readDecisions } from '../store/decisions.ts'
+import { mayDecide, readDecisions } from '../store/decisions.ts'
 import { workOnCases } from '../store/mismatches/cases.ts'
-import { listAudit } from '../store/sessions.ts'
+import { deleteInvitation, type Invitation, listAudit } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
+import { booksOf, readingPart } from './console-decisions.ts'
 import { decisionProcedures } from './rules.ts'
 import type { Services } from './services.ts'
 
@@ -61,14 +64,17 @@ export function composePeople(
   const deps = { db, pinned, origin: originOfConsole(settings.links, Number(new URL(opsUrl).port)) }
   const current = () => ({ ...settings, ...services.followed() })
   const procedures = decisionProcedures({ settings: current, pinned, now })
+  const check = async () => {
+    // A login without the role cannot even connect with it.
+    if (databaseUrl === null) await reading(refuseUnlessDecider(db))
+  }
+  const deciding = { db: decider, procedures, pinned, now, check }
   return {
     ...signInPart(deps, reading),
     openId: openIdPart(settings, deps),
     ...readingPart(db, reading),
-    ...decidingPart({ db: decider, procedures, pinned, now }, reading, async () => {
-      // A login without the role cannot even connect with it.
-      if (databaseUrl === null) await reading(refuseUnlessDecider(db))
-    }),
+    ...invitingPart(deps, deciding, reading),
+    ...decidingPart(deciding, reading),
     async everyone() {
       return [...(await reading(readRegister(db, pinned))).people.values()]
     },
@@ -79,29 +85,15 @@ export function composePeople(
   }
 }
 
-function readingPart(
-  db: Database<Tables>,
-  reading: ConsolePeopleDeps['reading'],
-): Pick<ConsolePeople, 'decisions' | 'decision' | 'waiting'> {
-  return {
-    decisions: (wish) => reading(listDecisions(db, wish)),
-    decision: (id) => reading(readConsoleDecision(db, id)),
-    async waiting({ person }, limit) {
-      const lines = await reading(listDecisions(db, { state: 'waiting', before: null, limit }))
-      const others = lines.filter(({ requested_by: by }) => by?.toLowerCase() !== person.toLowerCase())
-      const shown = await reading(Promise.all(others.map(({ id }) => readConsoleDecision(db, id))))
-      return shown.filter((one) => one !== null).toReversed()
-    },
-  }
-}
+/** `check` throws Fault `request_refused` if the console has no login that writes decisions. */
+type ConsoleDecisionDeps = DecisionDeps & { db: Database<Tables>; check: () => Promise<void> }
 
 /** Decisions are written by a login of their own, once a signature is valid. */
 function decidingPart(
-  deps: DecisionDeps & { db: Database<Tables> },
+  deps: ConsoleDecisionDeps,
   reading: ConsolePeopleDeps['reading'],
-  check: () => Promise<void>,
 ): Pick<ConsolePeople, 'draft' | 'request' | 'approve' | 'reject'> {
-  const { db } = deps
+  const { db, check } = deps
   const asDecider = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     await check()
     return work()
@@ -165,7 +157,7 @@ function openIdPart({ openId, people }: Settings, deps: SignInDeps): ConsolePeop
 
 type SignInPart = Pick<
   ConsolePeople,
-  'origin' | 'userOf' | 'startSignIn' | 'signIn' | 'signInByLink' | 'signOut' | 'invitation' | 'takePasskey'
+  'origin' | 'userOf' | 'startSignIn' | 'signIn' | 'signInByLink' | 'signOut' | 'takePasskey'
 >
 
 function signInPart(deps: SignInDeps, reading: ConsolePeopleDeps['reading']): SignInPart {
@@ -179,12 +171,45 @@ function signInPart(deps: SignInDeps, reading: ConsolePeopleDeps['reading']): Si
     signIn: async (token, assertion) => (await reading(signIn(deps, token, assertion))).token,
     signInByLink: async (link) => (await reading(signInByLink(deps, link)))?.token ?? null,
     signOut: (token) => reading(signOut(deps, token)),
-    async invitation(link) {
-      const found = await reading(invitationOf(deps, link))
-      return found && { ...found, code: found.passkey === null ? null : codeOf(found.passkey) }
-    },
     takePasskey: async (link, registration) => void (await reading(takePasskey(deps, link, registration))),
   }
+}
+
+/** The first administrator enters the register by their own passkey; others by a decision of an administrator. */
+function invitingPart(
+  deps: SignInDeps,
+  deciding: ConsoleDecisionDeps,
+  reading: ConsolePeopleDeps['reading'],
+): Pick<ConsolePeople, 'invitation' | 'enter'> {
+  return {
+    async invitation(link) {
+      const found = await reading(invitationOf(deps, link))
+      if (found?.passkey == null) return found && { ...found, code: null, first: null }
+      const isFirst = (await reading(readRegister(deps.db, deps.pinned))).firstKey === null
+      if (isFirst) await deciding.check()
+      const entry = isFirst ? await draftDecision(deciding, entryOf(found), ownSigner(found)) : null
+      return { ...found, code: codeOf(found.passkey), first: entry && writeDecision(entry) }
+    },
+    async enter(link, text, assertion) {
+      const found = await reading(invitationOf(deps, link))
+      const content = readDecision(text)
+      if (found === null || content?.kind !== 'person') throw refused('the invitation has ended')
+      const signer = { ...ownSigner(found), sign: () => assertion }
+      await submitDecision(deciding, { ...content, ...entryOf(found) }, signer)
+      await deleteInvitation(deciding.db, found.person)
+      return signer.key
+    },
+  }
+}
+
+function entryOf({ person, roles, passkey }: Invitation) {
+  const keys = passkey === null ? [] : [passkey]
+  const change: JsonValue = { person, roles: [...roles], keys }
+  return { kind: 'person' as const, change }
+}
+
+function ownSigner({ person, passkey }: Invitation): Signer {
+  return { person, key: passkey ?? '', sign: () => '' }
 }
 
 async function refuseUnlessDecider(db: Database<Tables>): Promise<void> {
@@ -234,39 +259,6 @@ function signerOf({ person, passkeys }: ConsoleUser, texts: readonly string[], a
 /** Signs nothing. */
 function personOf({ person, keys }: ConsoleUser): Signer {
   return { person, key: keys[0] ?? '', sign: () => '' }
-}
-
-async function readConsoleDecision(db: Database<Tables>, id: bigint): Promise<ConsoleDecision | null> {
-  const [[stored], [line]] = await Promise.all([
-    readDecisions(db, { id }),
-    listDecisions(db, { state: null, before: id + 1n, limit: 1 }),
-  ])
-  if (stored === undefined || line?.id !== id) return null
-  const content = readDecision(stored.text)
-  return {
-    ...line,
-    content,
-    text: stored.text,
-    ...(content === null ? { journals: [], resolutions: [] } : await booksOf(db, content)),
-    events: stored.events.map(({ action, person, signature }) => ({
-      action,
-      person,
-      key: signature === null ? null : signature.startsWith('{') ? 'passkey' : 'key file',
-    })),
-  }
-}
-
-async function booksOf(
-  db: Database<Tables>,
-  { kind, grounds }: DecisionContent,
-): Promise<Pick<ConsoleDecision, 'journals' | 'resolutions'>> {
-  const assets = await readAssetNames(db)
-  const journals = decidedJournals(grounds).map((journal) => ({
-    key: journal.key,
-    place: placeOf(journal),
-    transfers: journal.transfers.map((transfer) => transferDocument(transfer, assets)),
-  }))
-  return { journals, resolutions: kind === 'resolve' ? resolutionLines(grounds.books, assets) : [] }
 }
 
 function refused(problem: string): Fault<'request_refused'> {

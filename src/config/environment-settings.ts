@@ -1,4 +1,5 @@
-import { type NoteSigner, readSigningKey, readVerifierKey } from '../ledger/checkpoint.ts'
+import { type NoteSigner, readSigningKey } from '../ledger/checkpoint.ts'
+import { readPersonKey } from '../people/person-key.ts'
 import type { EnvironmentReader } from './environment.ts'
 
 export type StorageUrls = { databaseUrl: string; queueUrl: string }
@@ -202,7 +203,7 @@ export type PeopleSettings = {
 
 export function readPeople(reader: EnvironmentReader): PeopleSettings {
   const administratorKey = reader.optional('ADMINISTRATOR_KEY') ?? null
-  if (administratorKey !== null && readVerifierKey(administratorKey) === null)
+  if (administratorKey !== null && readPersonKey(administratorKey) === null)
     reader.faults.push('ADMINISTRATOR_KEY must be a public key, as "bin/depositd people list" prints it')
   const name = 'DECISIONS_DATABASE_URL'
   const databaseUrl = reader.optional(name) === undefined ? null : reader.url(name, databaseSchemes)

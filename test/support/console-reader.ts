@@ -61,6 +61,7 @@ export const noPeople: ConsolePeople = {
   signInByLink: () => Promise.resolve(null),
   openId: null,
   signOut: unused,
+  enter: unused,
   invitation: () => Promise.resolve(null),
   takePasskey: unused,
   decisions: () => Promise.resolve([]),

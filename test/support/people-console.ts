@@ -20,9 +20,10 @@ export type PeopleConsole = AsyncDisposable & {
   url: string
   books: Books
   asErin: (line: string) => Promise<Ran>
-  /** Signed in, by a passkey that they made and erin confirmed. */
+  withoutKey: (line: string) => Promise<Ran>
   /** At their own browser, not signed in. */
   visitor: (timezone?: string) => Promise<Visitor>
+  /** Signed in, by a passkey that they made and erin confirmed. */
   joined: (name: string, roles: string) => Promise<Visitor>
   /** By erin. @returns the number of the decision */
   requestJournal: (reference: string) => Promise<string>
@@ -33,13 +34,15 @@ export type PeopleConsole = AsyncDisposable & {
 /**
  * The console of the example books, in Chromium; erin is administrator, and max approver.
  * @param signIn section of the settings file for the console at this address
+ * @param hasPeople false for a register without people
  */
 export async function openPeopleConsole(
   signIn: (url: string) => Promise<string> = () => Promise.resolve(''),
+  hasPeople = true,
 ): Promise<PeopleConsole> {
   await using opening = new AsyncDisposableStack()
   const books = opening.use(await openExampleBooks())
-  await addPeople(books.owner)
+  if (hasPeople) await addPeople(books.owner)
   const folder = makeFolder('depositd-people-')
   opening.defer(() => rmSync(folder, { recursive: true }))
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
@@ -48,7 +51,7 @@ export async function openPeopleConsole(
   const text = `${madeUpNetworks}accounts: { own: ['assets:bank:main'] }\n${await signIn(url)}`
   const environment = {
     ...settingsEnvironment(books.url, folder, text),
-    ADMINISTRATOR_KEY: signers.erin.key,
+    ...(hasPeople && { ADMINISTRATOR_KEY: signers.erin.key }),
     OPENID_CLIENT_SECRET: 'a secret of the test',
   }
   const settings = parseSettings(environment, () => text)
@@ -62,14 +65,15 @@ export async function openPeopleConsole(
   ops.open(opening.use(shown))
   const browser = await openBrowser()
   opening.defer(() => browser.close())
-  const ofErin = { ...environment, ...signingKeys.erin, OPS_PORT: new URL(url).port }
-  const asErin = (line: string) => runCommand(line, ofErin)
+  const ofConsole = { ...environment, OPS_PORT: new URL(url).port }
+  const asErin = (line: string) => runCommand(line, { ...ofConsole, ...signingKeys.erin })
   const visit = (timezone?: string) => openVisitor(browser, timezone)
   const open = opening.move()
   return {
     url,
     books,
     asErin,
+    withoutKey: (line) => runCommand(line, ofConsole),
     visitor: visit,
     async joined(name, roles) {
       const visitor = await visit()

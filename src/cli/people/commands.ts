@@ -22,6 +22,10 @@ export function describePeople(program: Command, act: Act): void {
       '--roles <list>',
       `separated by commas: ${personRoles.join(', ')}; by default those that they have`,
     )
+    .option(
+      '--admin',
+      'the first administrator, who signs their own entry: without a key, while there are no people',
+    )
     .option('--again', 'make another link')
     .option('--yes', 'confirm the passkey without a question')
     .action(act(async () => (await import('./people.ts')).invitePersonCommand))

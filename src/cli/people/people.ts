@@ -62,7 +62,7 @@ export async function addPersonCommand(
   })
 }
 
-type InviteOptions = { roles?: string; again?: boolean; yes?: boolean }
+type InviteOptions = { roles?: string; admin?: boolean; again?: boolean; yes?: boolean }
 
 /**
  * The first call makes a link, with which the person makes a passkey. The next one shows the code of the passkey, and
@@ -74,6 +74,7 @@ export async function invitePersonCommand(
   options: InviteOptions,
 ): Promise<void> {
   const person = personName(name)
+  if (options.admin === true) return inviteFirst(context, person, options)
   const signer = ownSigner(context)
   await withDecisions(context, async (deps) => {
     await refuseRequester(deps, signer, 'person')
@@ -99,6 +100,27 @@ export async function invitePersonCommand(
       { person, roles: [...roles], keys: [...(known?.keys ?? []), passkey] },
     )
     await deleteInvitation(deps.db, person)
+  })
+}
+
+/** Needs no key, but the login for decisions, and that there are no people. */
+async function inviteFirst(context: Context, person: string, options: InviteOptions): Promise<void> {
+  const roles = new Set<PersonRole>([
+    'administrator',
+    ...(options.roles === undefined ? [] : rolesOf(options)),
+  ])
+  await withDecisions(context, async ({ db, pinned }) => {
+    if ((await readRegister(db, pinned)).firstKey !== null)
+      throw wrongUse('there is an administrator already', 'let them invite others, without --admin')
+    const link = await invite(db, { person, roles: [...roles], by: null })
+    const url = `${consoleOrigin(context)}/invitations/${link}`
+    const next =
+      'with it, they make a passkey and sign their own entry; the page then shows ADMINISTRATOR_KEY for the settings'
+    print(
+      context,
+      { person, roles: [...roles], link: url },
+      `give ${person} this link, which ends in a day:\n${url}\n${next}\n`,
+    )
   })
 }
 

@@ -149,7 +149,7 @@ function passkeyAt({ origin }: Pick<SignInDeps, 'origin'>, key: string): Passkey
 /** @returns the end of the link with which the person makes a passkey */
 export async function invite(
   db: Kysely<Tables>,
-  { person, roles, by }: { person: string; roles: readonly PersonRole[]; by: string },
+  { person, roles, by }: { person: string; roles: readonly PersonRole[]; by: string | null },
 ): Promise<SignInToken> {
   const token = newSecret()
   const challenge = newSecret()

@@ -18,7 +18,7 @@ import { assertionOf } from './passkey-form.ts'
 import type { ConsolePeople, ConsoleUser } from './people.ts'
 import { missing, numberOf, readQuery, shortText } from './query.ts'
 import { type ConsoleAnswer, type ConsoleRequest, readNumbered } from './request.ts'
-import { invitationPage, signInPage, youPage } from './sign-in.ts'
+import { enteredPage, invitationPage, signInPage, youPage } from './sign-in.ts'
 
 export async function startSignIn({ people, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const { to = '/' } = readQuery(search, { to: shortText })
@@ -72,7 +72,13 @@ export async function showInvitation({ people, id, token }: ConsoleRequest): Pro
   return invitationPage(invitation, { origin: people.origin, link: id, token: held })
 }
 
+/** Makes the passkey; for the first administrator, then takes what they signed with it. */
 export async function takePasskey({ people, id, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const text = field('text')
+  if (text !== '')
+    return enteredPage(
+      await people.enter(id, Buffer.from(text, 'base64url').toString(), assertionOf(field('passkey'))),
+    )
   await people.takePasskey(id, field('passkey'))
   return { redirect: `/invitations/${id}` }
 }

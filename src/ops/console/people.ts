@@ -59,7 +59,10 @@ export type ConsolePeople = {
     finish: (token: string, search: URLSearchParams) => Promise<string>
   } | null
   signOut: (token: string) => Promise<void>
-  invitation: (link: string) => Promise<(Invitation & { code: string | null }) | null>
+  /** `first` is what the first administrator signs to enter themselves. */
+  invitation: (link: string) => Promise<(Invitation & { code: string | null; first: string | null }) | null>
+  /** Enters the first administrator. @returns the public key with which the register begins */
+  enter: (link: string, text: string, assertion: string) => Promise<string>
   takePasskey: (link: string, registration: string) => Promise<void>
   decisions: (wish: {
     state: DecisionState | null

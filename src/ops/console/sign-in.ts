@@ -1,5 +1,6 @@
+import { challengeOf, readPasskey } from '../../people/passkey.ts'
 import { formTokenOf } from './forms.ts'
-import { html } from './html.ts'
+import { type Html, html, whole } from './html.ts'
 import { type ConsolePage, sectionOf } from './page.ts'
 import { creationOptions, hidden, passkeyForm, requestOptions } from './passkey-form.ts'
 import type { ConsolePeople, ConsoleUser } from './people.ts'
@@ -38,7 +39,7 @@ type ShownInvitation = NonNullable<Awaited<ReturnType<ConsolePeople['invitation'
 type InvitationPage = { origin: string; link: string; token: string }
 
 export function invitationPage(
-  { person, roles, challenge, code }: ShownInvitation,
+  { person, roles, challenge, code, passkey, first }: ShownInvitation,
   { origin, link, token }: InvitationPage,
 ): ConsolePage {
   const make = passkeyForm({
@@ -48,13 +49,42 @@ export function invitationPage(
     options: creationOptions(origin, { challenge, person }),
     step: 'create',
   })
+  const enter =
+    first === null ? null : entryForm(first, { path: `/invitations/${link}`, token, origin, passkey })
   const made = html`<p>Your passkey is made. Its code is</p>
 <p class="code">${code}</p>
 <p>Read this code to the administrator who invited you. Once they have confirmed it, <a href="/sign-in">sign in</a>.</p>`
   const body = html`<h1>You are invited as ${person}</h1>
 <p>Roles: ${roles.join(', ')}. A passkey signs you in and signs what you decide. It stays on your device.</p>
-${code === null ? make : made}`
+${code === null ? make : (enter ?? made)}`
   return { title: 'Invitation', body, token }
+}
+
+type EntryForm = { path: string; token: string; origin: string; passkey: string | null }
+
+function entryForm(text: string, { path, token, origin, passkey }: EntryForm): Html {
+  const own = readPasskey(passkey ?? '')
+  const form = passkeyForm({
+    path,
+    formToken: formTokenOf(token),
+    label: 'Sign and enter',
+    options: requestOptions(origin, challengeOf(text), own === null ? [] : [own]),
+    step: 'get',
+    // Browsers would change its line breaks.
+    fields: hidden('text', Buffer.from(text).toString('base64url')),
+  })
+  return html`<p>Your passkey is made. There are no people yet: sign your own entry, as the first administrator.</p>
+${form}
+<details><summary>What is signed</summary><pre>${whole(text)}</pre></details>`
+}
+
+/** @param key with which the register of people begins */
+export function enteredPage(key: string): ConsolePage {
+  const body = html`<h1>You are the first administrator</h1>
+<p>Set this on every machine that checks decisions, so that no other register can begin in this database:</p>
+<pre>ADMINISTRATOR_KEY="${key}"</pre>
+<p><a href="/sign-in">Sign in</a>, and invite others: <code>bin/depositd people invite NAME --roles ROLES</code></p>`
+  return { title: 'First administrator', body }
 }
 
 export function youPage({ person, roles, passkeys, formToken }: ConsoleUser): ConsolePage {
