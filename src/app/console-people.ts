@@ -12,6 +12,7 @@ import {
 import { createOpenId } from '../jobs/people/open-id.ts'
 import {
   codeOf,
+  grantDevice,
   invitationOf,
   passkeysOf,
   type SignInDeps,
@@ -157,7 +158,15 @@ function openIdPart({ openId, people }: Settings, deps: SignInDeps): ConsolePeop
 
 type SignInPart = Pick<
   ConsolePeople,
-  'origin' | 'userOf' | 'startSignIn' | 'signIn' | 'signInByLink' | 'signOut' | 'takePasskey'
+  | 'origin'
+  | 'userOf'
+  | 'startSignIn'
+  | 'signIn'
+  | 'signInByLink'
+  | 'signOut'
+  | 'codeOfDevice'
+  | 'grantDevice'
+  | 'takePasskey'
 >
 
 function signInPart(deps: SignInDeps, reading: ConsolePeopleDeps['reading']): SignInPart {
@@ -171,6 +180,8 @@ function signInPart(deps: SignInDeps, reading: ConsolePeopleDeps['reading']): Si
     signIn: async (token, assertion) => (await reading(signIn(deps, token, assertion))).token,
     signInByLink: async (link) => (await reading(signInByLink(deps, link)))?.token ?? null,
     signOut: (token) => reading(signOut(deps, token)),
+    codeOfDevice: codeOf,
+    grantDevice: (device, token) => reading(grantDevice(deps, device, token)),
     takePasskey: async (link, registration) => void (await reading(takePasskey(deps, link, registration))),
   }
 }

@@ -56,6 +56,14 @@ export async function recordAccess(
   )
 }
 
+/** Accountants may not. */
+export async function mayReadSessions(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{
+    may: boolean
+  }>`select has_table_privilege('session', 'select') as may`.execute(db)
+  return rows[0]?.may ?? false
+}
+
 /** A copy of another server, or a login that may only read. */
 export async function isReadOnly(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ only: boolean }>`

@@ -62,6 +62,8 @@ export const noPeople: ConsolePeople = {
   openId: null,
   signOut: unused,
   enter: unused,
+  codeOfDevice: (device) => device,
+  grantDevice: unused,
   invitation: () => Promise.resolve(null),
   takePasskey: unused,
   decisions: () => Promise.resolve([]),

@@ -20,7 +20,8 @@ export type PeopleConsole = AsyncDisposable & {
   url: string
   books: Books
   asErin: (line: string) => Promise<Ran>
-  withoutKey: (line: string) => Promise<Ran>
+  /** `config` is a folder of the user of the command line. */
+  withoutKey: (line: string, config?: string, seen?: (error: string) => void) => Promise<Ran>
   /** At their own browser, not signed in. */
   visitor: (timezone?: string) => Promise<Visitor>
   /** Signed in, by a passkey that they made and erin confirmed. */
@@ -73,7 +74,8 @@ export async function openPeopleConsole(
     url,
     books,
     asErin,
-    withoutKey: (line) => runCommand(line, ofConsole),
+    withoutKey: (line, config = folder, seen) =>
+      runCommand(line, { ...ofConsole, XDG_CONFIG_HOME: config }, seen),
     visitor: visit,
     async joined(name, roles) {
       const visitor = await visit()

@@ -43,6 +43,12 @@ export function describePeople(program: Command, act: Act): void {
   subcommand(people, 'key <name>', 'make the key with which a person signs decisions')
     .requiredOption('--out <file>', 'the file to write; it must not exist')
     .action(act(async () => (await import('./people.ts')).createPersonKeyCommand))
+  subcommand(program, 'login', 'work on cases as a person who is signed in to the console').action(
+    act(async () => (await import('./login.ts')).loginCommand),
+  )
+  subcommand(program, 'logout', 'end the login of this command line').action(
+    act(async () => (await import('./login.ts')).logoutCommand),
+  )
   describeDecisions(program, act)
 }
 

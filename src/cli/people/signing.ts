@@ -4,10 +4,11 @@ import { readFrom } from '../../config/environment.ts'
 import { originOfConsole, readLinks, readOps, readPeople } from '../../config/environment-settings.ts'
 import { type DecisionDeps, readRegister } from '../../jobs/people/decide.ts'
 import { refuseSigner } from '../../jobs/people/refuse.ts'
+import { type SignedIn, type SignInDeps, signedIn } from '../../jobs/people/sign-in.ts'
 import { type Signer, signerOf } from '../../people/decision.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import type { Database } from '../../store/database.ts'
-import { isReadOnly, recordAccess } from '../../store/sessions.ts'
+import { isReadOnly, mayReadSessions, recordAccess } from '../../store/sessions.ts'
 import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
 import {
@@ -21,6 +22,7 @@ import {
 import { wrongUse } from '../options.ts'
 import { reportProgress } from '../print.ts'
 import { progressLine } from './restored-text.ts'
+import { readSavedToken } from './saved-session.ts'
 
 /** In embedded mode, a key in the environment goes before the one that was made at the first start. */
 function signerOfEnvironment(context: Context): Signer | null {
@@ -35,18 +37,34 @@ export function ownSigner(context: Context): Signer {
   if (signer !== null) return signer
   throw wrongUse(
     'no SIGNING_KEY is set, so it is not known who acts',
-    'make a key with "bin/depositd people key NAME --out FILE", let an administrator add you, and set SIGNING_KEY_FILE to the file',
+    'make a key with "bin/depositd people key NAME --out FILE", let an administrator add you, and set SIGNING_KEY_FILE to the file; for work on cases, "bin/depositd login" is enough',
   )
 }
 
 /**
- * Who acts at this command line, for work that is not signed: the key must be of a person with this role.
- * @throws Fault `usage_bad`
+ * Who acts at this command line, for work that is not signed: by their key, or as they logged in.
+ * @throws Fault `usage_bad` unless they have this role
  */
 export async function ownPerson(context: Context, db: Kysely<Tables>, role: PersonRole): Promise<string> {
+  const token = readSavedToken(context.environment)
+  if (token !== null && signerOfEnvironment(context) === null) {
+    const { person, roles } = await loggedIn(context, db, token)
+    if (roles.includes(role)) return person
+    throw wrongUse(`${person} is no ${role}`, `let a person with the role ${role} do it`)
+  }
   const signer = ownSigner(context)
   refuseSigner(await readRegister(db, pinnedKey(context)), signer, role)
   return signer.person
+}
+
+async function loggedIn(context: Context, db: Kysely<Tables>, token: string): Promise<SignedIn> {
+  const person = await signedIn(sessionDeps(context, db), token)
+  if (person !== null) return person
+  throw wrongUse('the login of this command line has ended', 'use "bin/depositd login" again')
+}
+
+function sessionDeps(context: Context, db: Kysely<Tables>): SignInDeps {
+  return { db, pinned: pinnedKey(context), origin: consoleOrigin(context) }
 }
 
 /** A person who takes data out of the database is in the audit log: by name if their key is of a person, otherwise by the login of the database. */
@@ -62,10 +80,14 @@ export async function recordTaken(
   await recordAccess(db, { ...event, person: await personOfKey(context, db) })
 }
 
-/** Null without a key, or if it is of no person. */
+/** Null without a key and a login, or if the key is of no person. */
 async function personOfKey(context: Context, db: Kysely<Tables>): Promise<string | null> {
   const signer = signerOfEnvironment(context)
-  if (signer === null) return null
+  const token = readSavedToken(context.environment)
+  if (signer === null) {
+    if (token === null || !(await mayReadSessions(db))) return null
+    return (await signedIn(sessionDeps(context, db), token))?.person ?? null
+  }
   const known = (await readRegister(db, pinnedKey(context))).people.get(signer.person.toLowerCase())
   return known?.keys.includes(signer.key) === true ? known.person : null
 }

@@ -116,6 +116,25 @@ export async function openSession(
   return token
 }
 
+/** A token for a command line, and what a link says of it: a person who is signed in grants it a session. */
+export function newDevice(): { token: SignInToken; device: string } {
+  const token = newSecret()
+  return { token, device: hashOf(token).toString('base64url') }
+}
+
+/**
+ * @param token of the browser in which the person is signed in
+ * @throws Fault `request_refused` if the person is signed out, or the link was used
+ */
+export async function grantDevice({ db }: SignInDeps, device: string, token: SignInToken): Promise<void> {
+  const { person = null, roles = null } = (await readSession(db, hashOf(token))) ?? {}
+  if (person === null) throw refusedSignIn('you are signed out')
+  const granted = Buffer.from(device, 'base64url')
+  if ((await readSession(db, granted)) !== null) throw refusedSignIn('this link was used already')
+  await insertSession(db, { token: granted, person, roles, challenge: '', lastsMs: lasts.sessionMs })
+  await recordAccess(db, { person, action: 'signed_in', detail: 'command line' })
+}
+
 /** With the roles of now; null without a session, or if the person was removed since. */
 export async function signedIn(deps: SignInDeps, token: SignInToken): Promise<SignedIn | null> {
   const { person = null, roles = null } = (await readSession(deps.db, hashOf(token))) ?? {}

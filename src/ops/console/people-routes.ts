@@ -18,7 +18,7 @@ import { assertionOf } from './passkey-form.ts'
 import type { ConsolePeople, ConsoleUser } from './people.ts'
 import { missing, numberOf, readQuery, shortText } from './query.ts'
 import { type ConsoleAnswer, type ConsoleRequest, readNumbered } from './request.ts'
-import { enteredPage, invitationPage, signInPage, youPage } from './sign-in.ts'
+import { devicePage, enteredPage, grantedPage, invitationPage, signInPage, youPage } from './sign-in.ts'
 
 export async function startSignIn({ people, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const { to = '/' } = readQuery(search, { to: shortText })
@@ -59,6 +59,24 @@ export async function signInByLink({ people, id }: ConsoleRequest): Promise<Cons
 export async function signOut({ people, token }: ConsoleRequest): Promise<ConsoleAnswer> {
   await people.signOut(token ?? '')
   return { redirect: '/sign-in', token: '' }
+}
+
+/** A command line asks for a session. */
+export async function showDevice({ people, user, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const device = deviceOf(id)
+  if (user === null) return { redirect: `/sign-in?to=/login/${device}` }
+  return devicePage(user, { device, code: people.codeOfDevice(device) })
+}
+
+export async function grantDevice({ people, user, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const person = signedIn(user)
+  await people.grantDevice(deviceOf(id), person.token)
+  return grantedPage(person)
+}
+
+function deviceOf(id: string): string {
+  if (/^[\w-]{43}$/.test(id)) return id
+  throw missing('login', '…')
 }
 
 export async function showYou({ user }: ConsoleRequest): Promise<ConsoleAnswer> {

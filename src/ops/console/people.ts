@@ -59,6 +59,10 @@ export type ConsolePeople = {
     finish: (token: string, search: URLSearchParams) => Promise<string>
   } | null
   signOut: (token: string) => Promise<void>
+  /** Short enough to compare by eye. */
+  codeOfDevice: (device: string) => string
+  /** Signs a command line in as the person of this token. */
+  grantDevice: (device: string, token: string) => Promise<void>
   /** `first` is what the first administrator signs to enter themselves. */
   invitation: (link: string) => Promise<(Invitation & { code: string | null; first: string | null }) | null>
   /** Enters the first administrator. @returns the public key with which the register begins */

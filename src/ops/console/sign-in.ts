@@ -87,6 +87,25 @@ export function enteredPage(key: string): ConsolePage {
   return { title: 'First administrator', body }
 }
 
+export function devicePage(
+  { person, formToken }: ConsoleUser,
+  { device, code }: { device: string; code: string },
+): ConsolePage {
+  const body = html`<h1>A command line asks to work as you</h1>
+<p>Allow it only if your own terminal shows this code:</p>
+<p class="code">${code}</p>
+<p>It may then do what ${person} may do without signing, for 12 hours.</p>
+<form class="act" method="post" action="/login/${device}">${hidden('form', formToken)}<button type="submit">Allow</button></form>`
+  return { title: 'Login', body }
+}
+
+export function grantedPage({ person }: ConsoleUser): ConsolePage {
+  return {
+    title: 'Login',
+    body: html`<h1>The command line works as ${person}</h1><p>You may close this page.</p>`,
+  }
+}
+
 export function youPage({ person, roles, passkeys, formToken }: ConsoleUser): ConsolePage {
   const keys =
     passkeys.length === 0
