@@ -1,3 +1,4 @@
+import { byProgram } from '../core/address-book.ts'
 import { duration, serviceColumn, type TableColumn } from './text.ts'
 
 /** An address of an owner, with the forwarding rule. */
@@ -16,6 +17,9 @@ export type EntryHistoryRow = {
   valid_until: Date | null
   added_by: string
   approved_by: string | null
+  /** Of the entry, and of its end; null if a program added it, or without signatures. */
+  decision_id: bigint | null
+  end_decision_id: bigint | null
 }
 
 export type QuarantinedWebhookRow = {
@@ -59,10 +63,23 @@ export const ownerColumns: TableColumn<OwnerAddressRow>[] = [
 
 export const entryColumns: TableColumn<Partial<EntryHistoryRow>>[] = [
   { title: 'VALID FROM', value: ({ valid_from: from }) => from?.toISOString() ?? '' },
-  { title: 'UNTIL', value: ({ valid_until: until }) => until?.toISOString() ?? '' },
-  { title: 'ADDED BY', value: ({ added_by: by }) => by ?? '' },
+  {
+    title: 'UNTIL',
+    value: ({ valid_until: until, end_decision_id: decision }) =>
+      until ? signedText(until.toISOString(), decision) : '',
+  },
+  {
+    title: 'ADDED BY',
+    value: ({ added_by: by = '', decision_id: decision }) =>
+      by === '' || by === byProgram.by ? by : signedText(by, decision),
+  },
   { title: 'APPROVED BY', value: ({ approved_by: by }) => by ?? '' },
 ]
+
+/** What the owner of the database decided without signatures says so. */
+function signedText(text: string, decision: bigint | null | undefined): string {
+  return decision === null ? `${text}, not signed` : text
+}
 
 export const quarantineColumns: TableColumn<QuarantinedWebhookRow>[] = [
   { title: 'ID', value: ({ id }) => id, align: 'right' },

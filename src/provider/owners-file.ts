@@ -35,6 +35,8 @@ const history = [
   'ended_by',
   'end_approved_by',
   'end_reason',
+  'decision_id',
+  'end_decision_id',
 ]
 const columns = [...ofEvery, ...ofChannels, createdField, validField, ...ofLists]
 const known = [...columns, ...history]

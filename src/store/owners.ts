@@ -202,6 +202,9 @@ export type EntryHistory = {
   ended_by: string | null
   end_approved_by: string | null
   end_reason: string | null
+  /** Null if a program added it, or without signatures. */
+  decision_id: bigint | null
+  end_decision_id: bigint | null
 }
 
 export type OwnerLine = OwnerAddressLine & EntryHistory
@@ -223,7 +226,8 @@ export async function listOwners(
 ): Promise<OwnerLine[]> {
   const { rows } = await sql<OwnerLine>`
     select ${serviceOfOwner} as service, o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient,
-      b.valid_from, b.valid_until, b.added_at, b.added_by, b.approved_by, b.ended_at, b.ended_by, b.end_approved_by, b.end_reason
+      b.valid_from, b.valid_until, b.added_at, b.added_by, b.approved_by, b.ended_at, b.ended_by, b.end_approved_by, b.end_reason,
+      b.decision_id, b.end_decision_id
     from owner o join accounting.address_book b on b.owner_kind = o.kind and b.owner_id = o.id
     where o.kind = ${kind} and (${service ?? null}::text is null or ${serviceOfOwner} = ${service ?? null})
       and (${after === null}::boolean or (o.id, b.network, b.address)

@@ -33,7 +33,8 @@ export function addressesPage({ rows, wish, services, ...shown }: AddressesPageD
   const { kind, service } = wish
   const columns = withShown<OwnerLine>(columnsFor([...ownerColumns, ...entryColumns], shown), {
     'VALID FROM': ({ valid_from: at }) => at && timeOf(at),
-    UNTIL: ({ valid_until: at }) => at && timeOf(at),
+    UNTIL: ({ valid_until: at, end_decision_id: decision }) =>
+      at && html`${timeOf(at)}${decision === null ? ', not signed' : null}`,
   })
   const keyed = rows.map(({ id, network, address }) => ({ id: `${id}/${network}/${address}` }))
   const body = html`<h1>Addresses</h1>

@@ -151,6 +151,8 @@ test('an address that is retired is listed with who ended it, until when and why
     addresses: [{ network: 'base', before: '2026-03-01T00:00:00.000Z' }],
   })
   expect((await rows('wallets list'))[0]).toMatchObject({ valid_until: null, end_reason: 'found' })
+  await depositd('wallets retire kiosk --at 2026-03-01 --reason lost --break-glass erin')
+  expect((await depositd('wallets list')).out).toMatch(/2026-03-01T00:00:00.000Z, not signed +erin$/m)
 })
 
 test.each<[line: string, problem: string, expected?: number]>([
