@@ -157,7 +157,13 @@ export async function listMismatches(
   db: Kysely<Tables>,
   { limit, ...filter }: MismatchFilter,
 ): Promise<MismatchLine[]> {
+  const order = filter.isNewestFirst === true ? newest : sortKey
+  // Names, prices and history are read only of those that are shown.
   const { rows } = await sql<MismatchLine>`
+    with shown as materialized (
+      select mismatches.id from ${mismatchesDue}
+      where ${sql.join(wantedOf(filter), sql` and `)} order by ${order} limit ${limit}
+    )
     select id::text as id, service, kind, severity, subject, coalesce(network, '') as network,
       coalesce(asset_symbol, '') as asset_symbol, asset, coalesce(amount::text, '') as amount, amount_base::text as amount_base,
       loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
@@ -173,14 +179,20 @@ export async function listMismatches(
         end as act_in,
       resolved_at, resolved_by, reason, cleared_at, detail,
       ${assetsIn(sql`concat_ws(' ', detail::text, loss_asset)`)} as assets
-    from accounting.mismatches
-      left join unnest(${kindNames}::text[], ${kindHours}::integer[]) as due (kind, hours) using (kind)
-      cross join lateral (select opened_at + make_interval(hours => hours) as act_by,
-        status = any(${endedStatuses}::text[]) as has_ended) as acted
-    where ${sql.join(wantedOf(filter), sql` and `)}
-    order by ${filter.isNewestFirst === true ? newest : sortKey} limit ${limit}`.execute(db)
+    from ${mismatchesDue} where mismatches.id in (select shown.id from shown) order by ${order}`.execute(db)
   return rows
 }
+
+const kindNames = Object.keys(mismatchKinds)
+const kindHours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithinHours)
+
+const endedStatuses = ['resolved', 'cleared']
+
+/** With the time by which to act. */
+const mismatchesDue = sql`accounting.mismatches
+      left join unnest(${kindNames}::text[], ${kindHours}::integer[]) as due (kind, hours) using (kind)
+      cross join lateral (select opened_at + make_interval(hours => hours) as act_by,
+        status = any(${endedStatuses}::text[]) as has_ended) as acted`
 
 function wantedOf({
   also,
@@ -230,8 +242,3 @@ const sortKey = sql`array_position(array['open', 'snoozed', 'resolved', 'cleared
   coalesce(-loss_value, 1), coalesce(-loss_share, 1), opened_at, mismatches.id`
 
 const newest = sql`mismatches.id desc`
-
-const kindNames = Object.keys(mismatchKinds)
-const kindHours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithinHours)
-
-const endedStatuses = ['resolved', 'cleared']
