@@ -37,7 +37,7 @@ import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts
 import { type Database, inTransaction, openDatabase } from '../store/database.ts'
 import { mayDecide, readDecisions } from '../store/decisions.ts'
 import { workOnCases } from '../store/mismatches/cases.ts'
-import { deleteInvitation, type Invitation, listAudit } from '../store/sessions.ts'
+import { deleteInvitation, type Invitation, listAudit, recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
 import { decisionProcedures } from './rules.ts'
@@ -80,6 +80,8 @@ export function composePeople(
       return [...(await reading(readRegister(db, pinned))).people.values()]
     },
     log: (limit) => reading(listAudit(db, { person: null, action: null, after: null, limit })),
+    recordBundle: ({ person }, deposit) =>
+      reading(recordAccess(db, { person, action: 'bundle_made', detail: `deposit ${deposit}` })),
     workOnCases: (user, ids, act) =>
       reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
     [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),

@@ -34,6 +34,7 @@ import { listQuarantine } from '../store/quarantine.ts'
 import { readScorecard } from '../store/scorecard.ts'
 import type { Tables } from '../store/tables.ts'
 import { composePeople } from './console-people.ts'
+import { createBundleMaker } from './evidence-bundle.ts'
 import type { Services } from './services.ts'
 
 export type ConsoleDeps = {
@@ -100,6 +101,8 @@ export function composeConsole(
     findDeposits: async (reference) =>
       (await reading(findDeposits(db, toTxId(reference)))).map(({ id }) => id),
     deposit: (id) => reading(readDeposit(db, id, settings)),
+    bundle: (id) =>
+      reading(readBundle(db, id, createBundleMaker({ ...settings, ...services.followed() }, version))),
     ledger: () => reading(ledger()),
     addresses: ({ after, ...wish }) =>
       reading(listOwners(db, { ...wish, after: after === undefined ? null : addressKey(after) })),
@@ -185,6 +188,24 @@ async function readDeposit(
       }
     : await explainDeposit(db, shown, rulesOf(settings))
   return { ...shown, evidence: shown.evidence.slice(0, evidenceMax), isCut, explanation }
+}
+
+async function readBundle(
+  db: Database<Tables>,
+  id: bigint,
+  make: ReturnType<typeof createBundleMaker>,
+): Promise<{ id: bigint; text: string } | null> {
+  const shown = await showNumberedDeposit(db, id, evidenceMax + 1)
+  if (shown === null) return null
+  const fix = `run "bin/depositd deposits evidence ${shown.id} --out FILE"`
+  if (shown.evidence.length > evidenceMax)
+    throw new Fault('usage_bad', { problem: 'too much evidence for a bundle to be made here', fix })
+  const made = await make(db, shown)
+  if (made === null) return null
+  const [failed] = made.failed
+  if (failed === undefined) return { id: shown.id, text: made.text }
+  const problem = `the bundle would not verify (${failed.check}: ${failed.says})`
+  throw new Fault('usage_bad', { problem, fix: `${fix} to see all checks` })
 }
 
 async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<LedgerReading> {

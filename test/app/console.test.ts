@@ -168,7 +168,11 @@ async function beginningOf(): Promise<string> {
   own.defer(() => void server.close())
   const port = await freePort()
   await new Promise<void>((listening) => server.listen(port, loopback, listening))
-  const there = await serveBooks(books, own, `postgres://somebody@${loopback}:${port}/books`)
+  const there = await serveBooks(
+    books,
+    own,
+    judgingEnvironment(`postgres://somebody@${loopback}:${port}/books`),
+  )
   expect((await pageAt(`${there}/deposits`)).status).toBe(503)
   return promise
 }
@@ -194,7 +198,7 @@ test('whoever asks, nothing can be written by it, and no statement may take long
 test('where the database stands still, every page says so, and is there again after', async () => {
   await using own = new AsyncDisposableStack()
   const proxy = own.use(await startStallingProxy(books.url))
-  const there = await serveBooks(books, own, proxy.url)
+  const there = await serveBooks(books, own, judgingEnvironment(proxy.url))
   expect((await pageAt(`${there}/ledger`)).status).toBe(200)
   proxy.stall()
   const [list, one, overview] = await Promise.all(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { composeConsole } from '../../src/app/console.ts'
 import { withCauses } from '../../src/app/metrics.ts'
 import { parseSettings } from '../../src/config/settings.ts'
@@ -11,14 +12,14 @@ import { judgingEnvironment } from './judging-environment.ts'
 
 /**
  * Serves the console of these books as a daemon does.
- * @param databaseUrl of another way to the same database
+ * @param environment with other settings, or another way to the same database
  */
 export async function serveBooks(
   { db, url }: Books,
   within: AsyncDisposableStack,
-  databaseUrl: string = url,
+  environment: Readonly<Record<string, string>> = judgingEnvironment(url),
 ): Promise<string> {
-  const settings = parseSettings(judgingEnvironment(databaseUrl), () => '')
+  const settings = parseSettings(environment, (path) => readFileSync(path, 'utf8'))
   const sources = {
     live: async () => withCauses(await readGauges(db), settings.alerts),
     totals: () => readTotals(db),

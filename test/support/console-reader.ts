@@ -35,6 +35,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     deposits: () => Promise.resolve([]),
     findDeposits: () => Promise.resolve([]),
     deposit: () => Promise.resolve(null),
+    bundle: () => Promise.resolve(null),
     ledger: () =>
       Promise.resolve({
         readAt: new Date('2026-01-01T10:00:00Z'),
@@ -75,6 +76,7 @@ export const noPeople: ConsolePeople = {
   reject: unused,
   everyone: () => Promise.resolve([]),
   log: () => Promise.resolve([]),
+  recordBundle: unused,
   workOnCases: unused,
 }
 

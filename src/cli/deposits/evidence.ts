@@ -1,27 +1,22 @@
-import { readFileSync } from 'node:fs'
 import type { Kysely } from 'kysely'
-import { loadServiceProfile } from '../../app/service-profile.ts'
+import { type CheckedBundle, createBundleMaker } from '../../app/evidence-bundle.ts'
 import { readFrom } from '../../config/environment.ts'
 import { readPeople } from '../../config/environment-settings.ts'
 import { webhookSecretsSetting } from '../../config/settings.ts'
 import { parseSecrets } from '../../config/webhook-settings.ts'
 import { toTxId } from '../../core/asset.ts'
-import { decide } from '../../core/decide.ts'
 import type { ServiceName } from '../../core/evidence.ts'
-import { makeBundle, refuseSecrets } from '../../evidence/make-bundle.ts'
 import { type BundleCheck, verifyBundle, verifySignatures } from '../../evidence/verify-bundle.ts'
 import { type Nodes, verifyChains } from '../../evidence/verify-chain.ts'
 import { verifyDecisions } from '../../evidence/verify-decisions.ts'
 import type { Keys } from '../../intake/signature/scheme.ts'
 import { readPersonKey } from '../../people/person-key.ts'
-import { pinnedNetworks } from '../../store/assets.ts'
-import { loadEvidence } from '../../store/books/load-evidence.ts'
 import { findDeposits } from '../../store/books/show-deposits.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { readTextFile, writeOut } from '../files.ts'
 import { badValue, choiceOf, noDeposit, onlyOne, wrongUse } from '../options.ts'
-import { pinnedKey, recordTaken } from '../people/signing.ts'
+import { recordTaken } from '../people/signing.ts'
 import { type News, print, table } from '../print.ts'
 import { version } from '../process.ts'
 
@@ -42,40 +37,16 @@ export async function makeEvidenceCommand(
   return failed.length === 0 ? 'good' : 'bad'
 }
 
-type WrittenBundle = { sha256: string; checks: readonly BundleCheck[]; failed: readonly BundleCheck[] }
-
-/** Writes the bundle of a deposit, with the checks that it would not pass. */
+/** Writes the bundle of a deposit. */
 export function createBundleWriter(
   context: Context,
-): (db: Kysely<Tables>, deposit: { id: bigint; groupId: bigint }, path: string) => Promise<WrittenBundle> {
-  const settings = attachedSettings(context)
-  const services = settings.services.map((service) => {
-    loadServiceProfile(settings, service)
-    return { ...service, profileText: readFileSync(service.profilePath, 'utf8') }
-  })
-  return async (db, { id: depositId, groupId }, path) => {
-    const evidence = await loadEvidence(db, groupId)
-    if (evidence === null) throw noDeposit(`${depositId}`)
-    const at = new Date()
-    const decision = decide(evidence.group, settings, at)
-    const pinned = { ...settings, networks: await pinnedNetworks(db, settings.networks) }
-    const { text, sha256 } = makeBundle({
-      depositId,
-      evidence,
-      decision,
-      settings: pinned,
-      services,
-      at,
-      version,
-    })
-    refuseSecrets(text, settings)
-    writeOut(path, text)
-    const { checks: ownChecks, bundle } = verifyBundle(text)
-    const checks = [
-      ...ownChecks,
-      ...(bundle === null ? [] : [verifyDecisions(bundle.parts, pinnedKey(context))]),
-    ]
-    return { sha256, checks, failed: checks.filter(({ outcome }) => outcome === 'failed') }
+): (db: Kysely<Tables>, deposit: { id: bigint; groupId: bigint }, path: string) => Promise<CheckedBundle> {
+  const make = createBundleMaker(attachedSettings(context), version)
+  return async (db, deposit, path) => {
+    const made = await make(db, deposit)
+    if (made === null) throw noDeposit(`${deposit.id}`)
+    writeOut(path, made.text)
+    return made
   }
 }
 

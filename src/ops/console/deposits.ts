@@ -28,6 +28,7 @@ import {
   stateBadge,
   timeOf,
 } from './page.ts'
+import type { ConsoleUser } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleChoices, ConsoleDeposit, ConsoleDepositFilter } from './reader.ts'
 
@@ -35,7 +36,11 @@ const journalsMax = 100
 
 export function depositPage(
   shown: ConsoleDeposit,
-  { explorers, ...services }: ServicesShown & Pick<ConsoleChoices, 'explorers'>,
+  {
+    explorers,
+    user,
+    ...services
+  }: ServicesShown & Pick<ConsoleChoices, 'explorers'> & { user: ConsoleUser | null },
 ): ConsolePage {
   const { id, deposit, mismatches, evidence, isCut } = shown
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
@@ -53,6 +58,7 @@ ${sectionOf(
   'Evidence',
   tableOf(evidence, { caption: 'Evidence of this deposit', columns: evidenceColumns, empty: 'None.' }),
   isCut ? html`<p class="note">There is more: bin/depositd deposits show ${id} tells all of it.</p>` : null,
+  bundleLink(id, user),
 )}
 ${sectionOf('Journals', journalsHtml(shown))}`
   return { title: `Deposit ${id}`, entry: '/deposits', body }
@@ -91,6 +97,13 @@ function explorerLinks(
     return [html`<li><a href="${address}" rel="noreferrer">${name} on ${at}, at the explorer</a></li>`]
   })
   return links.length === 0 ? null : html`<ul class="explorers">${links}</ul>`
+}
+
+/** Only for people who signed in: the audit log names the person who took a bundle. */
+export function bundleLink(id: bigint | string, user: ConsoleUser | null): Html {
+  return user === null
+    ? html`<p class="note"><a href="/sign-in?to=/deposits/${id}">Sign in</a> to download the evidence bundle.</p>`
+    : html`<p><a href="/deposits/${id}/evidence">Download the evidence bundle</a>: all of it in one file, which bin/depositd evidence verify checks without the database.</p>`
 }
 
 const signs: Readonly<Record<string, string>> = {

@@ -12,6 +12,7 @@ import {
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
 import { bulkForms, caseForms, writeOffForm } from './case-forms.ts'
+import { bundleLink } from './deposits.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, linkTo, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { causesTable } from './overview-tables.ts'
@@ -46,6 +47,7 @@ ${sectionOf(
   tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
   cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
 )}
+${evidenceOf(deposit, user)}
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
 ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
   return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }
@@ -66,6 +68,10 @@ function linked(
   if (fact.name === 'about') return { ...fact, show: subjectLink(mismatch.subject) }
   if (fact.name !== 'deposit' || deposit === null) return fact
   return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }
+}
+
+function evidenceOf(deposit: MismatchDetail['deposit'], user: ConsoleUser | null): Html | null {
+  return deposit && sectionOf('Evidence', bundleLink(deposit.id, user))
 }
 
 function commandsFor(id: string, depositId: string | null): Html {

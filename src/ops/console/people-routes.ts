@@ -270,7 +270,8 @@ function actionOf(field: ConsoleRequest['field'], { person }: ConsoleUser): Case
   return { action: written, text }
 }
 
-function signedIn(user: ConsoleUser | null): ConsoleUser {
-  if (user === null) throw refused('you are signed out: sign in, and send the form again', 401)
+/** @throws Fault `request_refused` */
+export function signedIn(user: ConsoleUser | null): ConsoleUser {
+  if (user === null) throw refused('you are signed out: sign in, and try again', 401)
   return user
 }

@@ -87,5 +87,7 @@ export type ConsolePeople = {
   everyone: () => Promise<readonly Person[]>
   /** The newest of what people did. */
   log: (limit: number) => Promise<readonly AuditLine[]>
+  /** Before the data leaves. */
+  recordBundle: (user: ConsoleUser, deposit: bigint) => Promise<void>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
 }

@@ -92,6 +92,8 @@ export type ConsoleReader = ConsoleChoices & {
   /** By depositd's number, the service's id, or a transaction. */
   findDeposits: (reference: string) => Promise<readonly bigint[]>
   deposit: (id: bigint) => Promise<ConsoleDeposit | null>
+  /** The evidence bundle. @throws Fault `usage_bad` if it would not verify, or is too large to be made here */
+  bundle: (id: bigint) => Promise<{ id: bigint; text: string } | null>
   ledger: () => Promise<LedgerReading>
   addresses: (wish: ConsoleAddressFilter) => Promise<readonly OwnerLine[]>
   quarantine: (wish: ConsoleQuarantineFilter) => Promise<readonly QuarantineLine[]>

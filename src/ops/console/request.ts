@@ -17,7 +17,10 @@ export type ConsoleRequest = {
 }
 
 /** With a `token`, the browser holds it from now on; with an empty one, it drops what it held. */
-export type ConsoleAnswer = ConsolePage | { redirect: string; token?: string }
+export type ConsoleAnswer = ConsolePage | { redirect: string; token?: string } | ConsoleDownload
+
+/** A file with this name; the end of the name gives its type. */
+export type ConsoleDownload = { download: string; text: string }
 
 /** @throws Fault `request_refused` or `usage_bad` if the request is invalid or the page does not exist */
 export type ConsoleHandler = (asked: ConsoleRequest) => Promise<ConsoleAnswer>

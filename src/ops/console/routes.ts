@@ -25,6 +25,7 @@ import {
   showInvitation,
   showWaiting,
   showYou,
+  signedIn,
   signIn,
   signInByLink,
   signOut,
@@ -49,6 +50,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/deposits': { get: showDeposits },
   '/deposits/find': { get: findDeposit },
   '/deposits/:id': { get: showDeposit },
+  '/deposits/:id/evidence': { get: downloadBundle },
   '/ledger': { get: showLedger },
   '/addresses': { get: showAddresses },
   '/webhooks': { get: showQuarantine },
@@ -119,12 +121,20 @@ async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsoleA
 }
 
 /** A merged deposit redirects to the other. */
-async function showDeposit({ reader, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showDeposit({ reader, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const shown = await readNumbered('deposit', id, reader.deposit)
   return shown.id.toString() === id
-    ? depositPage(shown, choicesOf(reader))
+    ? depositPage(shown, { user, ...choicesOf(reader) })
     : { redirect: `/deposits/${shown.id}` }
+}
+
+async function downloadBundle({ reader, people, ...asked }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(asked.search, {})
+  const person = signedIn(asked.user)
+  const { id, text } = await readNumbered('deposit', asked.id, reader.bundle)
+  await people.recordBundle(person, id)
+  return { download: `deposit-${id}.json`, text }
 }
 
 async function showAddresses({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {

@@ -175,6 +175,7 @@ function sendProblem(
 }
 
 function send(response: Response, answer: ConsoleAnswer, frame: Frame): void {
+  if ('download' in answer) return void response.attachment(answer.download).send(answer.text)
   const { token } = answer
   if (token === '') response.clearCookie(sessionCookie, cookieOptions)
   else if (token !== undefined) response.cookie(sessionCookie, token, cookieOptions)

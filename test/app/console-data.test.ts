@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyBundle } from '../../src/evidence/verify-bundle.ts'
+import { openSession } from '../../src/jobs/people/sign-in.ts'
+import { sessionCookie } from '../../src/ops/console/forms.ts'
+import type { PersonRole } from '../../src/people/roles.ts'
+import { serveBooks } from '../support/books-console.ts'
+import { makeBundleOfTwo, verifyDocument } from '../support/evidence-bundle.ts'
+import { type EvidenceWorld, openEvidenceWorld } from '../support/evidence-world.ts'
+
+/** The console of books whose evidence came as a service sends it. */
+let world: EvidenceWorld
+let url: string
+const stack = new AsyncDisposableStack()
+
+beforeAll(async () => {
+  world = stack.use(await openEvidenceWorld())
+  expect((await makeBundleOfTwo(world)).made.status).toBe(0)
+  url = await serveBooks(world.books, stack, world.environment)
+})
+afterAll(() => stack.disposeAsync())
+
+/** Signed in as the provider of OpenID Connect does it. */
+async function signedIn(person: string, ...roles: PersonRole[]): Promise<Record<string, string>> {
+  const token = await openSession(world.books.owner, { person, roles, by: 'a provider' })
+  return { cookie: `${sessionCookie}=${token}` }
+}
+
+async function got(path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(url + path, { headers: { accept: 'text/plain', ...headers } })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** By whom, and of what. */
+const taken = async () => {
+  const { rows } = await sql<{ person: string; detail: string }>`
+    select person, detail from accounting.audit_log where action = 'bundle_made' and person is not null`.execute(
+    world.books.db,
+  )
+  return rows
+}
+
+describe('the evidence bundle of a deposit', () => {
+  test('is refused to a visitor, and nothing is recorded', async () => {
+    const { status, text } = await got('/deposits/1/evidence')
+    expect([status, text]).toEqual([401, 'you are signed out: sign in, and try again\n'])
+    expect((await got('/deposits/1')).text).not.toContain('/deposits/1/evidence')
+    expect(await taken()).toEqual([])
+  })
+
+  test('is the file of the command line, verifies, and stands in the audit log with the person', async () => {
+    const vera = await signedIn('vera', 'viewer')
+    expect((await got('/deposits/1', vera)).text).toContain('href="/deposits/1/evidence"')
+    const { status, headers, text } = await got('/deposits/1/evidence', vera)
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(headers.get('content-disposition')).toBe('attachment; filename=deposit-1.json')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    const { checks, bundle } = verifyBundle(text)
+    expect(checks.filter(({ outcome }) => outcome !== 'passed')).toEqual([])
+    expect(bundle?.parts.subject).toMatchObject({ deposit: '1' })
+    expect(await verifyDocument(world, text)).toMatchObject({ status: 0, verified: true })
+    expect(await taken()).toEqual([{ person: 'vera', detail: 'deposit 1' }])
+  })
+
+  test('is linked from a mismatch of the deposit', async () => {
+    const { rows } = await sql<{ id: bigint; deposit: bigint }>`
+      select id, deposit_id as deposit from mismatch where deposit_id is not null limit 1`.execute(
+      world.books.db,
+    )
+    const { text } = await got(`/mismatches/${rows[0]?.id}`, await signedIn('vera', 'viewer'))
+    expect(text).toContain(`href="/deposits/${rows[0]?.deposit}/evidence"`)
+  })
+
+  test('of an unknown deposit is not found', async () => {
+    expect((await got('/deposits/99/evidence', await signedIn('vera', 'viewer'))).status).toBe(404)
+  })
+
+  test('is not made if it would not verify', async () => {
+    const wes = await signedIn('wes', 'auditor')
+    await sql`set session_replication_role = replica; update inbox set body = 'x' where source = 'webhook'`.execute(
+      world.books.owner,
+    )
+    const { status, text } = await got('/deposits/1/evidence', wes)
+    expect(status).toBe(409)
+    expect(text).toMatch(
+      /^the bundle would not verify \(readings: .*run "bin\/depositd deposits evidence 1 --out FILE"/,
+    )
+    expect(await taken()).not.toContainEqual({ person: 'wes', detail: 'deposit 1' })
+  })
+})
