@@ -25,7 +25,7 @@ import type { Explanation } from '../presentation/reasons.ts'
 import { findDeposits, listDeposits, showNumberedDeposit } from '../store/books/show-deposits.ts'
 import { type ChartFigures, readCharts } from '../store/charts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
-import { trialBalance } from '../store/ledger/accounts.ts'
+import { readStatement, trialBalance } from '../store/ledger/accounts.ts'
 import { listPeriods } from '../store/ledger/periods.ts'
 import { listCheckpoints } from '../store/ledger/seals.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
@@ -68,14 +68,7 @@ export function composeConsole(
   settings: Settings,
   { version, services, gauges: { read }, readiness, ops }: ConsoleDeps,
 ): OpsSources & AsyncDisposable {
-  const db = openDatabase<Tables>({
-    url: settings.databaseUrl,
-    poolMax,
-    applicationName: 'depositd console',
-    role: 'depositd_daemon',
-    readOnlyWithinMs: statementMaxMs,
-    queryTimeoutMs: statementMaxMs + 1000,
-  })
+  const db = openReadOnly(settings)
   const runbook = readRunbook()
   const { reading, partOf } = readsHiding(redactorOf(settings).hide)
   const askHealth = createReadiness(readiness)
@@ -104,6 +97,8 @@ export function composeConsole(
     bundle: (id) =>
       reading(readBundle(db, id, createBundleMaker({ ...settings, ...services.followed() }, version))),
     ledger: () => reading(ledger()),
+    statement: ({ to, ...wish }) =>
+      reading(readStatement(db, { ...wish, before: new Date(Date.parse(to) + dayMs).toISOString() })),
     addresses: ({ after, ...wish }) =>
       reading(listOwners(db, { ...wish, after: after === undefined ? null : addressKey(after) })),
     quarantine: (wish) => reading(listQuarantine(db, wish)),
@@ -115,7 +110,19 @@ export function composeConsole(
   return { read, readiness, console: serveConsole(reader, people), [Symbol.asyncDispose]: dispose }
 }
 
-const weekMs = 7 * 86_400_000
+function openReadOnly({ databaseUrl: url }: Settings): Database<Tables> {
+  return openDatabase<Tables>({
+    url,
+    poolMax,
+    applicationName: 'depositd console',
+    role: 'depositd_daemon',
+    readOnlyWithinMs: statementMaxMs,
+    queryTimeoutMs: statementMaxMs + 1000,
+  })
+}
+
+const dayMs = 86_400_000
+const weekMs = 7 * dayMs
 
 function lastWeek(): { from: Date; to: Date } {
   const now = Date.now()

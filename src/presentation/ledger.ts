@@ -21,6 +21,32 @@ export const trialBalanceColumns: readonly TableColumn<TrialBalanceRow>[] = [
   { title: 'ASSET', value: ({ asset }) => asset },
 ]
 
+/** The opening, a change, or the closing of an account. */
+export type StatementRow = {
+  line: string
+  event_at: Date
+  kind: string | null
+  journal_id: bigint | null
+  deposit_id: bigint | null
+  amount: string | null
+  balance: string
+  asset_symbol: string
+  asset: string
+  account: string
+}
+
+export const statementColumns: readonly TableColumn<StatementRow>[] = [
+  { title: 'AT', value: ({ event_at: at }) => at.toISOString() },
+  { title: 'WHAT', value: ({ line, kind }) => kind ?? line },
+  { title: 'JOURNAL', value: ({ journal_id: id }) => id?.toString() ?? '', align: 'right' },
+  { title: 'DEPOSIT', value: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
+  { title: 'AMOUNT', value: ({ amount }) => amount ?? '', align: 'right' },
+  { title: 'BALANCE', value: ({ balance }) => balance, align: 'right' },
+  { title: 'SYMBOL', value: ({ asset_symbol: symbol }) => symbol },
+  { title: 'ASSET', value: ({ asset }) => asset },
+  { title: 'ACCOUNT', value: ({ account }) => account },
+]
+
 export type PeriodRow = {
   period: string
   state: string

@@ -139,6 +139,27 @@ test('the ledger has each account exactly, and each asset as much debited as cre
   expect(words).toMatch(/2026-01 open \d+/)
 })
 
+test('the statement of an owner has the lines and balances of the command line, for the days that are asked for', async () => {
+  const span = 'from=2026-01-01&to=2026-01-02'
+  const reported = JSON.parse(
+    await depositd('ledger statement channel:shop --from 2026-01-01 --to 2026-01-02 --json'),
+  ) as { items: { line: string; kind: string | null; amount: string | null; balance: string }[] }
+  expect(reported.items.map(({ line }) => line)).toContain('closing')
+  const { text } = await page(`/ledger/statement?owner=channel:shop&${span}`)
+  const rows = [...text.matchAll(/<tr role="row"><td.*<\/tr>/g)].map(([row]) => `<main${row}</main>`)
+  expect(rows.length).toBe(reported.items.length)
+  for (const [place, { line, kind, amount, balance }] of reported.items.entries()) {
+    expect(wordsOf(rows[place] ?? '')).toContain(` ${kind ?? line} `)
+    expect(wordsOf(rows[place] ?? '')).toContain(amount === null ? ` ${balance} ` : ` ${amount} ${balance} `)
+  }
+  expect((await page('/addresses')).text).toContain('href="/ledger/statement?owner=channel%3Ashop"')
+  expect(wordsOf((await page(`/ledger/statement?owner=nothing&${span}`)).text)).toContain(
+    'Nothing is booked for nothing.',
+  )
+  for (const odd of ['from=2026-02-30', 'to=9999-12-31', 'from=2026-01-02&to=2026-01-01'])
+    expect((await page(`/ledger/statement?owner=shop&${odd}`)).status).toBe(400)
+})
+
 describe('filters', () => {
   test('show what fits, and the form keeps what was asked', async () => {
     const { text } = await page('/deposits?state=reconciled&owner=shop')

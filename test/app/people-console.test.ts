@@ -147,6 +147,7 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
       '/deposits',
       '/deposits/1',
       '/ledger',
+      '/ledger/statement?owner=shop&from=2026-01-01&to=2026-01-31',
       '/decisions',
       `/decisions/${id}`,
       '/addresses',

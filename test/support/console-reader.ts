@@ -43,6 +43,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
         periods: { value: [] },
         checkpoints: { value: [] },
       }),
+    statement: () => Promise.resolve([]),
     addresses: () => Promise.resolve([]),
     quarantine: () => Promise.resolve([]),
     scorecard: () => Promise.resolve({ value: [] }),

@@ -1,4 +1,4 @@
-import { trialBalanceColumns } from '../../presentation/ledger.ts'
+import { statementColumns, trialBalanceColumns } from '../../presentation/ledger.ts'
 import type { Database } from '../../store/database.ts'
 import {
   type AccountBalanceLine,
@@ -7,7 +7,6 @@ import {
   readClosings,
   readStatement,
   type StatedLine,
-  type StatementLine,
   type TrialBalanceLine,
   totalBalances,
   trialBalance,
@@ -156,15 +155,3 @@ export async function statementCommand(
   const shown = table(page.items, [...statementColumns, ...values.columns])
   print(context, { ...page, ...wish, ...valued.document }, `${shown}${goOnLine(context, page)}${valued.text}`)
 }
-
-const statementColumns: TableColumn<StatementLine>[] = [
-  { title: 'AT', value: ({ event_at: at }) => at.toISOString() },
-  { title: 'WHAT', value: ({ line, kind }) => kind ?? line },
-  { title: 'JOURNAL', value: ({ journal_id: id }) => id?.toString() ?? '', align: 'right' },
-  { title: 'DEPOSIT', value: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
-  { title: 'AMOUNT', value: ({ amount }) => amount ?? '', align: 'right' },
-  { title: 'BALANCE', value: ({ balance }) => balance, align: 'right' },
-  { title: 'SYMBOL', value: ({ asset_symbol: symbol }) => symbol },
-  { title: 'ASSET', value: ({ asset }) => asset },
-  { title: 'ACCOUNT', value: ({ account }) => account },
-]

@@ -1,14 +1,18 @@
 import {
   checkpointColumns,
   periodColumns,
+  type StatementRow,
+  statementColumns,
   type TrialBalanceRow,
   trialBalanceColumns,
 } from '../../presentation/ledger.ts'
-import { type Html, html, tableOf, withShown } from './html.ts'
-import { badge, type ConsolePage, partHtml, sectionOf, timeOf } from './page.ts'
+import { refused } from './forms.ts'
+import { type Html, html, linkTo, tableOf, withShown } from './html.ts'
+import { badge, type ConsolePage, filterForm, partHtml, sectionOf, timeOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
 import type { ConsoleUser } from './people.ts'
-import type { LedgerReading } from './reader.ts'
+import { dayOf, readQuery, shortText } from './query.ts'
+import type { ConsoleStatementFilter, LedgerReading } from './reader.ts'
 
 export function ledgerPage(
   { readAt, trial, periods, checkpoints }: LedgerReading,
@@ -16,7 +20,7 @@ export function ledgerPage(
 ): ConsolePage {
   const body = html`<h1>Ledger</h1>
 <p class="asof">As of ${timeOf(readAt)}</p>
-${sectionOf('Trial balance', partHtml(trial, trialHtml))}
+${sectionOf('Trial balance', partHtml(trial, trialHtml), html`<p>${statementLink('', 'Statement of an owner or account')}</p>`)}
 ${sectionOf(
   'Months',
   partHtml(periods, (rows) =>
@@ -69,7 +73,10 @@ function trialHtml({ lines, totals }: TrialBalanceData): Html {
 /** The asset is in the heading. */
 const shownColumns = withShown(
   trialBalanceColumns.filter(({ title }) => title !== 'SYMBOL' && title !== 'ASSET'),
-  { ACCOUNT: ({ account }) => (account === '= sum' ? html`<strong>sum</strong>` : account) },
+  {
+    ACCOUNT: ({ account }) =>
+      account === '= sum' ? html`<strong>sum</strong>` : statementLink(account, account),
+  },
 )
 
 function assetHtml(total: TrialBalanceRow, lines: readonly TrialBalanceRow[]): Html {
@@ -82,3 +89,51 @@ function assetHtml(total: TrialBalanceRow, lines: readonly TrialBalanceRow[]): H
 ${tableOf([...own, total], { caption: `Accounts of ${total.asset}`, columns, empty: '' })}
 `
 }
+
+const linesMax = 500
+
+/** @throws Fault `request_refused` if a filter is unknown or the end is before the beginning */
+export function statementFilter(search: URLSearchParams, now: Date): ConsoleStatementFilter {
+  const asked = readQuery(search, { owner: shortText, from: dayOf, to: dayOf })
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
+  const { owner = '', from = dayText(Date.UTC(year, month)) } = asked
+  const { to = dayText(Math.max(Date.UTC(year, month + 1, 0), Date.parse(from))) } = asked
+  if (to < from) throw refused('the end is before the beginning: give a later end', 400)
+  return { owner, from, to, limit: linesMax + 1 }
+}
+
+function dayText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+export function statementLink(owner: string, text: string): Html {
+  return html`<a href="${linkTo('/ledger/statement', { owner })}">${text}</a>`
+}
+
+export function statementPage(
+  rows: readonly StatementRow[],
+  { owner, from, to }: ConsoleStatementFilter,
+): ConsolePage {
+  const title = owner === '' ? 'Statement' : `Statement of ${owner}`
+  const body = html`<p class="crumbs"><a href="/ledger">Ledger</a></p>
+<h1>${title}</h1>
+${filterForm('/ledger/statement', [
+  { name: 'owner', label: 'Owner or account', value: owner },
+  { name: 'from', label: 'From', value: from, type: 'date' },
+  { name: 'to', label: 'To the end of', value: to, type: 'date' },
+])}
+<p class="note">Days are in UTC. An owner is the id of a channel or wallet, like shop or channel:shop, as in the <a href="/addresses">address book</a>; an account is one of the <a href="/ledger">trial balance</a>. What is owed to an owner is positive.</p>
+${tableOf(rows.slice(0, linesMax), {
+  caption: 'Opening balance, changes and closing balance of each account',
+  columns: shownStatementColumns,
+  empty: owner === '' ? 'Give an owner or an account.' : `Nothing is booked for ${owner}.`,
+})}
+${rows.length > linesMax ? html`<p class="note">More lines are not shown. Give fewer days, or use the command line, which shows all of them:</p>` : null}
+<pre>bin/depositd ledger statement OWNER --from ${from} --to ${to}</pre>`
+  return { title, entry: '/ledger', body }
+}
+
+const shownStatementColumns = withShown(statementColumns, {
+  AT: ({ event_at: at }) => timeOf(at),
+  DEPOSIT: ({ deposit_id: id }) => id && html`<a href="/deposits/${id}">${id}</a>`,
+})

@@ -6,6 +6,7 @@ import type { QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { AuditLine } from '../../store/sessions.ts'
 import { type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
+import { statementLink } from './ledger.ts'
 import { stagesTable, streamsTable } from './overview-tables.ts'
 import { type ConsolePage, filterForm, pager, partHtml, sectionOf, timeOf } from './page.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
@@ -35,10 +36,11 @@ export function addressesPage({ rows, wish, services, ...shown }: AddressesPageD
     'VALID FROM': ({ valid_from: at }) => at && timeOf(at),
     UNTIL: ({ valid_until: at, end_decision_id: decision }) =>
       at && html`${timeOf(at)}${decision === null ? ', not signed' : null}`,
+    ID: ({ id }) => statementLink(`${kind}:${id}`, id),
   })
   const keyed = rows.map(({ id, network, address }) => ({ id: `${id}/${network}/${address}` }))
   const body = html`<h1>Addresses</h1>
-<p class="note">The address book: what deposits and deliveries are compared with. Changes are <a href="/decisions">decisions</a>, requested at the command line: bin/depositd channels import, wallets import, channels retire.</p>
+<p class="note">The address book: what deposits and deliveries are compared with. Changes are <a href="/decisions">decisions</a>, requested at the command line: bin/depositd channels import, wallets import, channels retire. An id leads to the statement of the owner.</p>
 ${filterForm('/addresses', [
   { name: 'kind', label: 'Owners', value: kind, words: ownerKinds },
   ...(shown.hasSeveralServices

@@ -166,6 +166,8 @@ type FilterField = {
   name: string
   label: string
   value: string | undefined
+  /** Without words. */
+  type?: 'date'
   words?: readonly string[]
   /** Label of the empty choice; without it, one word is always chosen. */
   any?: string
@@ -180,10 +182,10 @@ export function filterForm(path: string, fields: readonly FilterField[]): Html {
 ${inputs}<button type="submit">Show</button></form>`
 }
 
-function inputOf({ name, value, words, any }: FilterField): Html {
+function inputOf({ name, value, type, words, any }: FilterField): Html {
   const id = `filter-${name}`
   if (words === undefined)
-    return html`<input id="${id}" name="${name}" value="${value ?? ''}" maxlength="200" autocomplete="off" spellcheck="false">`
+    return html`<input id="${id}" name="${name}" type="${type ?? 'text'}" value="${value ?? ''}" maxlength="200" autocomplete="off" spellcheck="false">`
   const options = words.map(
     (word) =>
       html`<option value="${word}"${word === value ? html` selected` : null}>${word.replaceAll('_', ' ')}</option>`,

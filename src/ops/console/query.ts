@@ -1,4 +1,5 @@
 import { Fault } from '../../core/errors.ts'
+import { parseTime } from '../../core/time.ts'
 
 /** @throws Fault `request_refused` if the value is invalid */
 export type QueryFieldReader<Value> = (name: string, text: string) => Value
@@ -35,6 +36,12 @@ export function oneOf<Word extends string>(words: readonly Word[]): QueryFieldRe
 export function numberOf(name: string, text: string): bigint {
   if (!/^[1-9]\d{0,17}$/.test(text)) throw refused(`${name} is ${quoted(text)}; it must be a number`)
   return BigInt(text)
+}
+
+/** Like `2026-01-31`, until 2099. */
+export function dayOf(name: string, text: string): string {
+  if (/^(?:19[7-9]|20\d)\d-\d\d-\d\d$/.test(text) && parseTime(text) !== null) return text
+  throw refused(`${name} is ${quoted(text)}; it must be a day like 2026-01-31`)
 }
 
 const longestWord = 200

@@ -1,6 +1,6 @@
 import type { Owner } from '../../core/evidence.ts'
 import type { DepositDetail, DepositListRow } from '../../presentation/deposit.ts'
-import type { CheckpointRow, PeriodRow, TrialBalanceRow } from '../../presentation/ledger.ts'
+import type { CheckpointRow, PeriodRow, StatementRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
 import type { ChartFigures } from '../../store/charts.ts'
@@ -51,6 +51,9 @@ export type ConsoleAddressFilter = {
   limit: number
 }
 
+/** Days in UTC, both included. */
+export type ConsoleStatementFilter = { owner: string; from: string; to: string; limit: number }
+
 export type ConsoleQuarantineFilter = {
   service?: string | undefined
   before?: bigint | undefined
@@ -95,6 +98,8 @@ export type ConsoleReader = ConsoleChoices & {
   /** The evidence bundle. @throws Fault `usage_bad` if it would not verify, or is too large to be made here */
   bundle: (id: bigint) => Promise<{ id: bigint; text: string } | null>
   ledger: () => Promise<LedgerReading>
+  /** Of an owner or account. */
+  statement: (wish: ConsoleStatementFilter) => Promise<readonly StatementRow[]>
   addresses: (wish: ConsoleAddressFilter) => Promise<readonly OwnerLine[]>
   quarantine: (wish: ConsoleQuarantineFilter) => Promise<readonly QuarantineLine[]>
   /** Of the last seven days. */

@@ -1,6 +1,6 @@
 import type { ServicesShown } from '../../presentation/text.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
-import { ledgerPage } from './ledger.ts'
+import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
 import {
   addressesPage,
   addressFilter,
@@ -52,6 +52,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/deposits/:id': { get: showDeposit },
   '/deposits/:id/evidence': { get: downloadBundle },
   '/ledger': { get: showLedger },
+  '/ledger/statement': { get: showStatement },
   '/addresses': { get: showAddresses },
   '/webhooks': { get: showQuarantine },
   '/services': { get: showServices },
@@ -164,4 +165,9 @@ async function showPeople({ people, user, search }: ConsoleRequest): Promise<Con
 async function showLedger({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   return ledgerPage(await reader.ledger(), user)
+}
+
+async function showStatement({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const wish = statementFilter(search, new Date())
+  return statementPage(wish.owner === '' ? [] : await reader.statement(wish), wish)
 }
