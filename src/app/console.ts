@@ -22,6 +22,7 @@ import type { GaugesReader } from '../ops/gauges.ts'
 import { createReadiness, type Readiness } from '../ops/readiness.ts'
 import type { OpsSources } from '../ops/server.ts'
 import type { Explanation } from '../presentation/reasons.ts'
+import { listProposals } from '../store/books/proposals.ts'
 import { findDeposits, listDeposits, showNumberedDeposit } from '../store/books/show-deposits.ts'
 import { type ChartFigures, readCharts } from '../store/charts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
@@ -101,6 +102,7 @@ export function composeConsole(
       reading(readStatement(db, { ...wish, before: new Date(Date.parse(to) + dayMs).toISOString() })),
     addresses: ({ after, ...wish }) =>
       reading(listOwners(db, { ...wish, after: after === undefined ? null : addressKey(after) })),
+    proposals: (wish) => reading(listProposals(db, wish)),
     quarantine: (wish) => reading(listQuarantine(db, wish)),
     scorecard: () => reading(scorecard()),
     runbook: (kind) => sectionNamed(runbook, kind),

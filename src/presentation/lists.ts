@@ -1,4 +1,5 @@
 import { byProgram } from '../core/address-book.ts'
+import type { RuleResult, UnnamedTransfer } from '../core/matching/propose.ts'
 import { duration, serviceColumn, type TableColumn } from './text.ts'
 
 /** An address of an owner, with the forwarding rule. */
@@ -30,6 +31,20 @@ export type QuarantinedWebhookRow = {
   reason: string
   bytes: number
   user_agent: string
+}
+
+/** An unnamed transfer, and the deposit that it fits. */
+export type ProposalRow = {
+  deposit: string
+  service: string
+  service_id: string
+  role: UnnamedTransfer['role']
+  transfer: string
+  network: string
+  asset_symbol: string
+  amount: string
+  score: number
+  reasons: readonly RuleResult[]
 }
 
 /** Ratios are exact decimals. */
@@ -90,6 +105,23 @@ export const quarantineColumns: TableColumn<QuarantinedWebhookRow>[] = [
   { title: 'BYTES', value: ({ bytes }) => String(bytes), align: 'right' },
   { title: 'SENDER', value: ({ user_agent }) => user_agent },
 ]
+
+export const proposalColumns: TableColumn<ProposalRow>[] = [
+  { title: 'DEPOSIT', value: ({ deposit }) => deposit, align: 'right' },
+  serviceColumn,
+  { title: 'SERVICE ID', value: ({ service_id }) => service_id },
+  { title: 'AS', value: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },
+  { title: 'TRANSFER', value: ({ transfer }) => transfer },
+  { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
+  { title: 'ASSET', value: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
+  { title: 'SCORE', value: ({ score }) => String(score), align: 'right' },
+  { title: 'REASONS', value: ({ reasons }) => reasons.map(ruleText).join(', ') },
+]
+
+/** A person judges the rules that are not fulfilled, so these show what was compared. */
+function ruleText({ rule, fulfilled, compares }: RuleResult): string {
+  return fulfilled ? rule : `not ${rule} (${compares})`
+}
 
 export const scorecardColumns: TableColumn<ScorecardRow>[] = [
   { title: 'ROUTE', value: ({ route }) => route },

@@ -122,6 +122,7 @@ test('no page reads a table of deposits, mismatches or evidence through', async 
     '/mismatches?status=all',
     `/mismatches?status=all&after=${mismatch}`,
     '/mismatches?status=all&severity=severe',
+    '/proposals',
     `/mismatches/${mismatch}`,
   ]
   const statuses: string[] = []

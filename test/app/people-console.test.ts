@@ -148,6 +148,7 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
       '/deposits/1',
       '/ledger',
       '/ledger/statement?owner=shop&from=2026-01-01&to=2026-01-31',
+      '/proposals',
       '/decisions',
       `/decisions/${id}`,
       '/addresses',

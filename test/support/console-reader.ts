@@ -45,6 +45,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
       }),
     statement: () => Promise.resolve([]),
     addresses: () => Promise.resolve([]),
+    proposals: () => Promise.resolve([]),
     quarantine: () => Promise.resolve([]),
     scorecard: () => Promise.resolve({ value: [] }),
     runbook: () => '',

@@ -14,9 +14,10 @@ import {
   mismatchText,
   transferColumns,
 } from '../../presentation/deposit.ts'
+import { proposalColumns } from '../../presentation/lists.ts'
 import type { AssetLabels } from '../../presentation/mismatch-sentence.ts'
 import { type Explanation, reasonDocument, reasonText } from '../../presentation/reasons.ts'
-import { columnsFor, type Fact, type ServicesShown, serviceColumn } from '../../presentation/text.ts'
+import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
 import { listProposals, type ProposalLine } from '../../store/books/proposals.ts'
 import {
   type DepositLine,
@@ -31,7 +32,7 @@ import { mismatchDocument } from '../documents.ts'
 import { checkFilters } from '../filters.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { noDeposit, onlyOne } from '../options.ts'
-import { print, printable, type TableColumn, table } from '../print.ts'
+import { print, printable, table } from '../print.ts'
 
 type DepositFilters = { state?: string; service?: string; network?: string; owner?: string }
 
@@ -119,23 +120,6 @@ export async function listProposalsCommand(
     ),
   }))
   printList(context, page, { columns: columnsFor(proposalColumns, services), empty: 'no proposals' })
-}
-
-const proposalColumns: TableColumn<ProposalLine>[] = [
-  { title: 'DEPOSIT', value: ({ deposit }) => deposit, align: 'right' },
-  serviceColumn,
-  { title: 'SERVICE ID', value: ({ service_id }) => service_id },
-  { title: 'AS', value: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },
-  { title: 'TRANSFER', value: ({ transfer }) => transfer },
-  { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', value: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
-  { title: 'SCORE', value: ({ score }) => String(score), align: 'right' },
-  { title: 'REASONS', value: ({ reasons }) => reasons.map(ruleText).join(', ') },
-]
-
-/** A person judges the rules that are not fulfilled, so these show what was compared. */
-function ruleText({ rule, fulfilled, compares }: ProposalLine['reasons'][number]): string {
-  return fulfilled ? rule : `not ${rule} (${compares})`
 }
 
 export function matrixTable(matrix: Matrix): string {

@@ -204,6 +204,7 @@ export function depositsPage({ rows, wish, ...choices }: DepositsPageData): Cons
   const { state, owner, service, network } = wish
   const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Deposits</h1>
+<p class="note"><a href="/proposals">Proposed matches</a>: chain transfers that no source links to a deposit.</p>
 ${filterForm('/deposits', [
   { name: 'state', label: 'State', value: state, words: depositStates, any: 'any but ignored' },
   ...(hasSeveralServices

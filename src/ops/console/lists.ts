@@ -1,6 +1,13 @@
 import type { Person } from '../../people/decision.ts'
-import { entryColumns, ownerColumns, quarantineColumns, scorecardColumns } from '../../presentation/lists.ts'
+import {
+  entryColumns,
+  ownerColumns,
+  proposalColumns,
+  quarantineColumns,
+  scorecardColumns,
+} from '../../presentation/lists.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
+import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
@@ -13,6 +20,7 @@ import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type {
   ConsoleAddressFilter,
   ConsoleChoices,
+  ConsoleProposalFilter,
   ConsoleQuarantineFilter,
   Overview,
   SectionResult,
@@ -85,6 +93,36 @@ ${tableOf(rows, { caption: 'Webhooks in quarantine, the newest first', columns, 
 ${pager({ path: '/webhooks', wish, field: 'before', rows })}
 ${rows.length === 0 ? null : sectionOf('Next', next)}`
   return { title: 'Webhooks', entry: '/webhooks', body }
+}
+
+/** @throws Fault `request_refused` if a filter is unknown */
+export function proposalFilter(search: URLSearchParams, { services }: ConsoleChoices): ConsoleProposalFilter {
+  return { ...readQuery(search, { service: oneOf(services), after: numberOf }), limit: pageMax }
+}
+
+type ProposalsPageData = { rows: readonly ProposalLine[]; wish: ConsoleProposalFilter } & ConsoleChoices &
+  ServicesShown
+
+export function proposalsPage({ rows, wish, services, ...shown }: ProposalsPageData): ConsolePage {
+  const columns = withShown<ProposalLine>(columnsFor(proposalColumns, shown), {
+    DEPOSIT: ({ deposit }) => html`<a href="/deposits/${deposit}">${deposit}</a>`,
+  })
+  const filter = shown.hasSeveralServices
+    ? filterForm('/proposals', [
+        { name: 'service', label: 'Service', value: wish.service, words: services, any: 'any' },
+      ])
+    : null
+  const next = html`<p>Compare the reasons that are not fulfilled, and sign a <a href="/decisions">decision</a>: the transfer belongs to the deposit, or it does not.</p>
+<pre>bin/depositd deposits match DEPOSIT --transfer TRANSFER --reason TEXT
+bin/depositd deposits split DEPOSIT --transfer TRANSFER --reason TEXT</pre>`
+  const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
+<h1>Proposed matches</h1>
+<p class="note">Chain transfers that no source links to a deposit, each with the one deposit that it fits. They book nothing until a person or the policy accepts them.</p>
+${filter}
+${tableOf(rows, { caption: 'Proposed matches, the highest score first', columns, empty: 'No proposals: each final transfer is linked to a deposit, or fits none or several. Those that fit several are mismatches of the kind ambiguous_match.' })}
+${pager({ path: '/proposals', wish, field: 'after', rows })}
+${rows.length === 0 ? null : sectionOf('Next', next)}`
+  return { title: 'Proposed matches', entry: '/deposits', body }
 }
 
 /** How well each service reports and settles, and what is read of it and of the chains. */

@@ -150,6 +150,7 @@ function caseTabs(here: string, user: ConsoleUser | null): Html {
     ['Unassigned', '/mismatches?assigned=nobody'],
     ['Overdue', '/mismatches?overdue=yes'],
     ['Snoozed', '/mismatches?status=snoozed'],
+    ['Proposed matches', '/proposals'],
     ['Waiting for approval', '/decisions?state=waiting'],
   ]
   const links = tabs.map(

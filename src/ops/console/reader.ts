@@ -3,6 +3,7 @@ import type { DepositDetail, DepositListRow } from '../../presentation/deposit.t
 import type { CheckpointRow, PeriodRow, StatementRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
+import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { ChartFigures } from '../../store/charts.ts'
 import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantineLine } from '../../store/quarantine.ts'
@@ -54,6 +55,13 @@ export type ConsoleAddressFilter = {
 /** Days in UTC, both included. */
 export type ConsoleStatementFilter = { owner: string; from: string; to: string; limit: number }
 
+export type ConsoleProposalFilter = {
+  service?: string | undefined
+  /** The last row of the previous page. */
+  after?: bigint | undefined
+  limit: number
+}
+
 export type ConsoleQuarantineFilter = {
   service?: string | undefined
   before?: bigint | undefined
@@ -101,6 +109,7 @@ export type ConsoleReader = ConsoleChoices & {
   /** Of an owner or account. */
   statement: (wish: ConsoleStatementFilter) => Promise<readonly StatementRow[]>
   addresses: (wish: ConsoleAddressFilter) => Promise<readonly OwnerLine[]>
+  proposals: (wish: ConsoleProposalFilter) => Promise<readonly ProposalLine[]>
   quarantine: (wish: ConsoleQuarantineFilter) => Promise<readonly QuarantineLine[]>
   /** Of the last seven days. */
   scorecard: () => Promise<SectionResult<readonly ScorecardLine[]>>

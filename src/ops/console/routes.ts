@@ -5,6 +5,8 @@ import {
   addressesPage,
   addressFilter,
   peoplePage,
+  proposalFilter,
+  proposalsPage,
   quarantineFilter,
   quarantinePage,
   servicesPage,
@@ -51,6 +53,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/deposits/find': { get: findDeposit },
   '/deposits/:id': { get: showDeposit },
   '/deposits/:id/evidence': { get: downloadBundle },
+  '/proposals': { get: showProposals },
   '/ledger': { get: showLedger },
   '/ledger/statement': { get: showStatement },
   '/addresses': { get: showAddresses },
@@ -141,6 +144,11 @@ async function downloadBundle({ reader, people, ...asked }: ConsoleRequest): Pro
 async function showAddresses({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = addressFilter(search, reader)
   return addressesPage({ rows: await reader.addresses(wish), wish, ...choicesOf(reader) })
+}
+
+async function showProposals({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const wish = proposalFilter(search, reader)
+  return proposalsPage({ rows: await reader.proposals(wish), wish, ...choicesOf(reader) })
 }
 
 async function showQuarantine({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
