@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { sharedLinks } from '../config/environment-settings.ts'
 import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
@@ -13,6 +13,7 @@ import { sectionNamed } from '../ops/console/markdown.ts'
 import type {
   ConsoleDeposit,
   ConsoleReader,
+  ConsoleSettings,
   LedgerReading,
   Overview,
   SectionResult,
@@ -33,6 +34,7 @@ import { listMismatches, showMismatch } from '../store/mismatches/show-mismatche
 import { listOwners, type OwnerLine } from '../store/owners.ts'
 import { listQuarantine } from '../store/quarantine.ts'
 import { readScorecard } from '../store/scorecard.ts'
+import { listRuleSets } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { composePeople } from './console-people.ts'
 import { createBundleMaker } from './evidence-bundle.ts'
@@ -56,7 +58,7 @@ const chartsCacheMs = 30_000
 
 const evidenceMax = 500
 const linesMax = 500
-const [gravestMax, latestMax, periodsMax, checkpointsMax] = [10, 10, 36, 20]
+const [gravestMax, latestMax, periodsMax, checkpointsMax, ruleSetsMax] = [10, 10, 36, 20, 20]
 
 /** Only open mismatches have an index by severity. The list of all of them is sorted newest first. */
 const listed = {
@@ -105,6 +107,10 @@ export function composeConsole(
     proposals: (wish) => reading(listProposals(db, wish)),
     quarantine: (wish) => reading(listQuarantine(db, wish)),
     scorecard: () => reading(scorecard()),
+    settings: async () => ({
+      rules: await reading(listRuleSets(db, ruleSetsMax)),
+      ...shownSettings({ ...settings, ...services.followed() }),
+    }),
     runbook: (kind) => sectionNamed(runbook, kind),
   }
   const people = composePeople(settings, { services, opsUrl: ops.url, reading })
@@ -225,6 +231,31 @@ async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<
     partOf(listCheckpoints(db, { limit: checkpointsMax })),
   ])
   return { readAt: new Date(), trial, periods, checkpoints }
+}
+
+function shownSettings(settings: Settings): Omit<ConsoleSettings, 'rules'> {
+  const { services, networks, secondPersonAbove, addressBook, schedule } = settings
+  const limits = [...secondPersonAbove].map(([asset, amount]) => `${asset}: ${amount}`)
+  return {
+    services: services.map(({ name, url, profilePath, webhooks, isPaused }) => ({
+      name,
+      host: new URL(url).host,
+      profile: basename(profilePath),
+      signing: webhooks.signing.scheme,
+      isPaused,
+    })),
+    networks: networks.map(({ name, family, chainId, genesisHash, assets, rpcUrls }) => ({
+      name,
+      chain: `${family} ${chainId ?? genesisHash ?? ''}`,
+      assets: assets.map(({ symbol }) => symbol).join(', '),
+      nodes: rpcUrls.length,
+    })),
+    others: [
+      { name: 'cases.secondPersonAbove', lines: limits.length === 0 ? ['none: always two people'] : limits },
+      { name: 'addressBook.secondPerson', lines: [`${addressBook.secondPerson}`] },
+      ...Object.entries(schedule).map(([name, cron]) => ({ name: `schedule.${name}`, lines: [cron] })),
+    ],
+  }
 }
 
 /** Kept that long, however fast the read was. Failures are not cached. */

@@ -171,6 +171,16 @@ export async function activeRules(db: Kysely<Tables>): Promise<ActiveRules | nul
   return (await readCursor(db, rulesStream)) as ActiveRules | null
 }
 
+/** `rules` is JSON. */
+export type RuleSetLine = { id: string; rules: string; since: Date }
+
+/** The newest first. */
+export async function listRuleSets(db: Kysely<Tables>, limit: number): Promise<RuleSetLine[]> {
+  const { rows } = await sql<RuleSetLine>`
+    select id::text as id, rules, since from rule_set order by id desc limit ${limit}`.execute(db)
+  return rows
+}
+
 /** @param rules JSON, of which the digest is */
 export async function saveActiveRules(
   db: Kysely<Tables>,

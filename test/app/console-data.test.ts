@@ -1,12 +1,16 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyBundle } from '../../src/evidence/verify-bundle.ts'
+import { activateRules } from '../../src/jobs/books/activate-rules.ts'
 import { openSession } from '../../src/jobs/people/sign-in.ts'
 import { sessionCookie } from '../../src/ops/console/forms.ts'
 import type { PersonRole } from '../../src/people/roles.ts'
 import { serveBooks } from '../support/books-console.ts'
+import { faultsOfPage } from '../support/console-reader.ts'
 import { makeBundleOfTwo, verifyDocument } from '../support/evidence-bundle.ts'
 import { type EvidenceWorld, openEvidenceWorld } from '../support/evidence-world.ts'
+
+const node = 'https://operator:long-secret-of-the-node@base.example/v2/key-0123456789abcdef'
 
 /** The console of books whose evidence came as a service sends it. */
 let world: EvidenceWorld
@@ -16,7 +20,9 @@ const stack = new AsyncDisposableStack()
 beforeAll(async () => {
   world = stack.use(await openEvidenceWorld())
   expect((await makeBundleOfTwo(world)).made.status).toBe(0)
-  url = await serveBooks(world.books, stack, world.environment)
+  const { db, deps } = world.books
+  await activateRules({ db, rules: deps.rules, now: () => new Date() })
+  url = await serveBooks(world.books, stack, { ...world.environment, RPC_BASE: node })
 })
 afterAll(() => stack.disposeAsync())
 
@@ -30,6 +36,29 @@ async function got(path: string, headers: Record<string, string> = {}) {
   const response = await fetch(url + path, { headers: { accept: 'text/plain', ...headers } })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
+
+describe('the active settings', () => {
+  test('are for auditors and administrators, and linked for them', async () => {
+    const [olaf, aud] = [await signedIn('olaf', 'operator', 'accountant'), await signedIn('aud', 'auditor')]
+    const refused = [await got('/settings'), await got('/settings', olaf)]
+    expect(refused.map(({ status }) => status)).toEqual([401, 403])
+    expect((await got('/services', olaf)).text).not.toContain('/settings')
+    expect((await got('/services', aud)).text).toContain('href="/settings"')
+  })
+
+  test('have the active rules and since when, and no secret', async () => {
+    const { status, text } = await got('/settings', await signedIn('ruth', 'administrator'))
+    expect([status, faultsOfPage(text)]).toEqual([200, []])
+    const { rows } = await sql<{ rules: object; since: Date }>`
+      select rules, since from accounting.rule_sets order by id desc limit 1`.execute(world.books.db)
+    const [, shown = ''] = /<pre tabindex="0">(.*?)<\/pre>/s.exec(text) ?? []
+    expect(JSON.parse(shown.replaceAll('&#34;', '"'))).toEqual(rows[0]?.rules)
+    expect(text).toContain(`<time datetime="${rows[0]?.since.toISOString()}">`)
+    expect(text).toContain('standard-webhooks')
+    const secrets = [world.secret, world.secret.replace('whsec_', ''), world.books.url, 'base.example', node]
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
+  })
+})
 
 /** By whom, and of what. */
 const taken = async () => {

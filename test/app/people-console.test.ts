@@ -134,7 +134,7 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
   })
 
   test('every page is for everybody: by rules of accessibility, at a desk in light and on a phone in dark', async () => {
-    await using ada = await console.joined('ada', 'operator,approver,accountant')
+    await using ada = await console.joined('ada', 'operator,approver,accountant,auditor')
     const { page, faults } = ada
     const id = await console.requestJournal('accessible')
     await page.goto(console.url)
@@ -154,18 +154,20 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
       '/addresses',
       '/webhooks',
       '/services',
+      '/settings',
       '/people',
       '/you',
-      '/sign-in',
       '/nothing',
+      // It ends the session.
+      '/sign-in',
     ]
     const problems: string[] = []
-    for (const { colorScheme, width } of looks) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 800 })
-      for (const path of paths) {
-        await page.goto(console.url + path)
-        await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
+    for (const path of paths) {
+      await page.goto(console.url + path)
+      await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
+      for (const { colorScheme, width } of looks) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 800 })
         const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
         const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
         problems.push(

@@ -48,6 +48,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     proposals: () => Promise.resolve([]),
     quarantine: () => Promise.resolve([]),
     scorecard: () => Promise.resolve({ value: [] }),
+    settings: () => Promise.resolve({ rules: [], services: [], networks: [], others: [] }),
     runbook: () => '',
     ...changes,
   }

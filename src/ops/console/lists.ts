@@ -127,13 +127,18 @@ ${rows.length === 0 ? null : sectionOf('Next', next)}`
 
 /** How well each service reports and settles, and what is read of it and of the chains. */
 export function servicesPage(
-  { lines, overview }: { lines: SectionResult<readonly ScorecardLine[]>; overview: Overview },
+  {
+    lines,
+    overview,
+    maySeeSettings,
+  }: { lines: SectionResult<readonly ScorecardLine[]>; overview: Overview; maySeeSettings: boolean },
   shown: ServicesShown,
 ): ConsolePage {
   const live = overview.gauges.live?.value
   const waits = live && stagesTable(live, shown)
   const read = live && streamsTable(live, overview.gauges.totals?.value ?? null)
   const body = html`<h1>Services and networks</h1>
+${maySeeSettings ? html`<p class="note"><a href="/settings">Active settings</a>: the policy, the services and the networks.</p>` : null}
 ${sectionOf('The last seven days', partHtml(lines, scorecard))}
 ${sectionOf('What is read', read ?? unread)}
 ${sectionOf('What waits', waits ?? unread)}`

@@ -3,11 +3,13 @@ import type { DepositDetail, DepositListRow } from '../../presentation/deposit.t
 import type { CheckpointRow, PeriodRow, StatementRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
+import type { Fact } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { ChartFigures } from '../../store/charts.ts'
 import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
+import type { RuleSetLine } from '../../store/streams.ts'
 import type { ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 
@@ -84,6 +86,15 @@ export type LedgerReading = {
   checkpoints: SectionResult<readonly CheckpointRow[]>
 }
 
+/** Without secrets, and without addresses that may hold one. */
+export type ConsoleSettings = {
+  /** The newest first. */
+  rules: readonly RuleSetLine[]
+  services: readonly { name: string; host: string; profile: string; signing: string; isPaused: boolean }[]
+  networks: readonly { name: string; chain: string; assets: string; nodes: number }[]
+  others: readonly Fact[]
+}
+
 /** Of the settings. */
 export type ConsoleChoices = {
   services: readonly string[]
@@ -113,6 +124,7 @@ export type ConsoleReader = ConsoleChoices & {
   quarantine: (wish: ConsoleQuarantineFilter) => Promise<readonly QuarantineLine[]>
   /** Of the last seven days. */
   scorecard: () => Promise<SectionResult<readonly ScorecardLine[]>>
+  settings: () => Promise<ConsoleSettings>
   /** Markdown; empty if the runbook is not available. */
   runbook: (kind: string) => string
 }

@@ -1,5 +1,6 @@
 import type { ServicesShown } from '../../presentation/text.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
+import { refused } from './forms.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
 import {
   addressesPage,
@@ -13,6 +14,7 @@ import {
 } from './lists.ts'
 import { causesPage, mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
+import type { ConsoleUser } from './people.ts'
 import {
   approve,
   approveAll,
@@ -40,6 +42,7 @@ import {
 import { missing, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleChoices, ConsoleReader } from './reader.ts'
 import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
+import { settingsPage } from './settings.ts'
 
 type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true }
 
@@ -59,6 +62,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/addresses': { get: showAddresses },
   '/webhooks': { get: showQuarantine },
   '/services': { get: showServices },
+  '/settings': { get: showSettings },
   '/people': { get: showPeople },
   '/decisions': { get: showDecisions, post: requestDecision },
   '/decisions/draft': { post: draft },
@@ -156,18 +160,28 @@ async function showQuarantine({ reader, search }: ConsoleRequest): Promise<Conso
   return quarantinePage({ rows: await reader.quarantine(wish), wish, ...choicesOf(reader) })
 }
 
-async function showServices({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showServices({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const [lines, overview] = await Promise.all([reader.scorecard(), reader.overview()])
-  return servicesPage({ lines, overview }, choicesOf(reader))
+  return servicesPage({ lines, overview, maySeeSettings: mayAudit(user) }, choicesOf(reader))
+}
+
+async function showSettings({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const { person } = signedIn(user)
+  if (!mayAudit(user)) throw refused(`${person} is neither auditor nor administrator`)
+  return settingsPage(await reader.settings())
+}
+
+function mayAudit(user: ConsoleUser | null): boolean {
+  return user?.roles.some((role) => role === 'auditor' || role === 'administrator') === true
 }
 
 const logMax = 50
 
 async function showPeople({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  const maySee = user?.roles.some((role) => role === 'auditor' || role === 'administrator') === true
-  return peoplePage(await people.everyone(), maySee ? await people.log(logMax) : null)
+  return peoplePage(await people.everyone(), mayAudit(user) ? await people.log(logMax) : null)
 }
 
 async function showLedger({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {

@@ -1,0 +1,50 @@
+import type { RuleSetLine } from '../../store/streams.ts'
+import { factsOf, type Html, html, type ShownColumn, tableOf, whole } from './html.ts'
+import { type ConsolePage, sectionOf, timeOf } from './page.ts'
+import type { ConsoleSettings } from './reader.ts'
+
+/** The rules as decisions use them, and what the daemon works with. */
+export function settingsPage({ rules, services, networks, others }: ConsoleSettings): ConsolePage {
+  const [active, ...earlier] = rules
+  const body = html`<p class="crumbs"><a href="/services">Services</a></p>
+<h1>Active settings</h1>
+<p class="note">Those of the daemon that shows this page, without secrets. Change them in the settings file and the environment; bin/depositd reconcile --policy FILE --dry-run shows what another policy would change.</p>
+${sectionOf('Rules', active === undefined ? noRules : rulesHtml(active))}
+${earlier.length === 0 ? null : sectionOf('Earlier rules', earlierHtml(earlier))}
+${sectionOf('Services', tableOf(services, { caption: 'Services and how they sign', columns: serviceColumns, empty: 'None.' }))}
+${sectionOf('Networks', tableOf(networks, { caption: 'Networks that are read', columns: networkColumns, empty: 'No networks: nothing is read from a chain.' }))}
+${sectionOf('Other settings', factsOf(others))}`
+  return { title: 'Active settings', entry: '/services', body }
+}
+
+const noRules = html`<p class="empty">No rules are active yet. A daemon activates those of its settings when it starts.</p>`
+
+function rulesHtml({ id, since, rules }: RuleSetLine): Html {
+  return html`<p>Rule set ${id}, active since ${timeOf(since)}: policy, routes, contra accounts and senders, by which every deposit is decided.</p>
+<pre tabindex="0">${whole(JSON.stringify(JSON.parse(rules), null, 2))}</pre>`
+}
+
+function earlierHtml(earlier: readonly RuleSetLine[]): Html {
+  return html`${tableOf(earlier, { caption: 'The newest first', columns: ruleSetColumns, empty: '' })}
+<p class="note">The view accounting.rule_sets has their text.</p>`
+}
+
+const ruleSetColumns: readonly ShownColumn<RuleSetLine>[] = [
+  { title: 'ID', value: ({ id }) => id, align: 'right' },
+  { title: 'SINCE', value: ({ since }) => since.toISOString(), show: ({ since }) => timeOf(since) },
+]
+
+const serviceColumns: readonly ShownColumn<ConsoleSettings['services'][number]>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'HOST', value: ({ host }) => host },
+  { title: 'PROFILE', value: ({ profile }) => profile },
+  { title: 'SIGNING SCHEME', value: ({ signing }) => signing },
+  { title: 'PAUSED', value: ({ isPaused }) => (isPaused ? 'yes' : 'no') },
+]
+
+const networkColumns: readonly ShownColumn<ConsoleSettings['networks'][number]>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'CHAIN', value: ({ chain }) => chain },
+  { title: 'ASSETS', value: ({ assets }) => assets },
+  { title: 'NODES', value: ({ nodes }) => `${nodes}`, align: 'right' },
+]
