@@ -40,6 +40,7 @@ import { workOnCases } from '../store/mismatches/cases.ts'
 import { deleteInvitation, type Invitation, listAudit, recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
+import { retryAtOnce } from './retry.ts'
 import { decisionProcedures } from './rules.ts'
 import type { Services } from './services.ts'
 
@@ -82,9 +83,25 @@ export function composePeople(
     log: (limit) => reading(listAudit(db, { person: null, action: null, after: null, limit })),
     recordBundle: ({ person }, deposit) =>
       reading(recordAccess(db, { person, action: 'bundle_made', detail: `deposit ${deposit}` })),
+    retryQuarantine: retryPart(db, current, reading),
     workOnCases: (user, ids, act) =>
       reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
     [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),
+  }
+}
+
+/** One at a time, for all who send the form: each needs a second connection of the pool. */
+function retryPart(
+  db: Database<Tables>,
+  current: () => Settings,
+  reading: ConsolePeopleDeps['reading'],
+): ConsolePeople['retryQuarantine'] {
+  let running: ReturnType<typeof retryAtOnce> | null = null
+  return () => {
+    running ??= retryAtOnce(db, current(), { ids: null }).finally(() => {
+      running = null
+    })
+    return reading(running)
   }
 }
 

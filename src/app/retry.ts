@@ -1,4 +1,5 @@
-import type { ServiceSettings, Settings } from '../config/settings.ts'
+import { type ServiceSettings, type Settings, webhooksSettingOf } from '../config/settings.ts'
+import { Fault } from '../core/errors.ts'
 import type { ServiceName } from '../core/evidence.ts'
 import { type AdmissionDeps, admitDelivery } from '../intake/admit-delivery.ts'
 import { restoreSecrets } from '../intake/detect/detect-scheme.ts'
@@ -6,7 +7,7 @@ import { createInboxWriter, type InboxOutcome, writerLimits } from '../intake/in
 import { createScheme } from '../intake/signature/create-scheme.ts'
 import { createEventIdReader } from '../provider/read-claim.ts'
 import type { Database } from '../store/database.ts'
-import { dropQuarantined, type QuarantinedRow, readQuarantine } from '../store/quarantine.ts'
+import { dropQuarantined, type QuarantinedRow, readQuarantine, retryAlone } from '../store/quarantine.ts'
 import type { Tables } from '../store/tables.ts'
 import { storeWebhooks } from '../store/webhooks.ts'
 import { loadServiceProfile } from './service-profile.ts'
@@ -18,6 +19,35 @@ export type QuarantineRetryOutcome = Pick<QuarantinedRow, 'id' | 'receivedAt' | 
 
 /** Bodies in memory at a time. */
 const pageRows = 50
+
+/**
+ * Waits until no other process retries.
+ * @param ids null for all
+ * @throws Fault `usage_bad` for all if a service has no scheme, and `settings_bad` as `retryQuarantine` does
+ */
+export function retryAtOnce(
+  db: Database<Tables>,
+  settings: Settings,
+  { ids, report = () => undefined }: { ids: readonly bigint[] | null; report?: (count: number) => void },
+): Promise<QuarantineRetryOutcome[]> {
+  const open = settings.services.find(({ webhooks }) => webhooks.signing.scheme === 'none')
+  if (ids === null && open !== undefined) throw nothingProved(open)
+  return retryAlone(db, async () => {
+    const all: QuarantineRetryOutcome[] = []
+    for await (const page of retryQuarantine(db, settings, ids)) {
+      all.push(...page)
+      report(all.length)
+    }
+    return all
+  })
+}
+
+/** Without a signature, every delivery would pass, including forged ones. */
+function nothingProved({ name }: ServiceSettings): Fault<'usage_bad'> {
+  const problem = `${webhooksSettingOf(name)}.scheme is none, which would accept every delivery`
+  const fix = 'set the scheme and its secret, or give the numbers of genuine deliveries'
+  return new Fault('usage_bad', { problem, fix })
+}
 
 /**
  * Verifies with the current settings, as of the time of receipt. Deliveries leave the quarantine only once the inbox

@@ -106,6 +106,21 @@ export const quarantineColumns: TableColumn<QuarantinedWebhookRow>[] = [
   { title: 'SENDER', value: ({ user_agent }) => user_agent },
 ]
 
+const meaningsOfRetries: Readonly<Record<string, string>> = {
+  stored: 'accepted',
+  duplicate: 'already stored, counted as duplicates',
+  conflicting: 'accepted, although their id has another body',
+}
+
+/** How many had which outcome. */
+export function retrySentences(retried: readonly { outcome: string }[]): string[] {
+  if (retried.length === 0) return ['the quarantine is empty']
+  const counts = Map.groupBy(retried, ({ outcome }) => outcome)
+  return [...counts].map(
+    ([outcome, all]) => `${all.length} ${meaningsOfRetries[outcome] ?? `still refused: ${outcome}`}`,
+  )
+}
+
 export const proposalColumns: TableColumn<ProposalRow>[] = [
   { title: 'DEPOSIT', value: ({ deposit }) => deposit, align: 'right' },
   serviceColumn,

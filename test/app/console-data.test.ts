@@ -1,14 +1,17 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defaultService } from '../../src/core/evidence.ts'
 import { verifyBundle } from '../../src/evidence/verify-bundle.ts'
 import { activateRules } from '../../src/jobs/books/activate-rules.ts'
 import { openSession } from '../../src/jobs/people/sign-in.ts'
-import { sessionCookie } from '../../src/ops/console/forms.ts'
+import { formTokenOf, sessionCookie } from '../../src/ops/console/forms.ts'
 import type { PersonRole } from '../../src/people/roles.ts'
+import { keepQuarantined } from '../../src/store/quarantine.ts'
 import { serveBooks } from '../support/books-console.ts'
 import { faultsOfPage } from '../support/console-reader.ts'
 import { makeBundleOfTwo, verifyDocument } from '../support/evidence-bundle.ts'
 import { type EvidenceWorld, openEvidenceWorld } from '../support/evidence-world.ts'
+import { makeSecret, signStandardWebhook } from '../support/sign-webhook.ts'
 
 const node = 'https://operator:long-secret-of-the-node@base.example/v2/key-0123456789abcdef'
 
@@ -59,6 +62,59 @@ describe('the active settings', () => {
     expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
   })
 })
+
+const retry = async (headers: Record<string, string> = {}, form = '') => {
+  const token = headers.cookie?.split('=')[1] ?? ''
+  const body = new URLSearchParams({ form: form === '' ? formTokenOf(token) : form })
+  const response = await fetch(`${url}/webhooks`, {
+    method: 'POST',
+    headers: { accept: 'text/html', ...headers },
+    body,
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+describe('the retry of webhooks in quarantine', () => {
+  test('is for operators and administrators, by a form of their own page', async () => {
+    await quarantine('genuine', world.secret)
+    const [vera, olaf] = [await signedIn('vera', 'viewer'), await signedIn('olaf', 'operator')]
+    expect((await got('/webhooks', olaf)).text).toContain('Retry all')
+    expect((await got('/webhooks', vera)).text).not.toContain('Retry all')
+    const refused = [await retry(), await retry(vera), await retry(olaf, 'of another site')]
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403])
+    expect(await quarantined()).toBe(1n)
+  })
+
+  test('accepts the genuine ones once, however many people ask for it, and keeps the others', async () => {
+    await quarantine('forged', makeSecret())
+    const adam = await signedIn('adam', 'administrator')
+    const answers = await Promise.all(Array.from({ length: 10 }, () => retry(adam)))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+    const said = '<li>1 accepted</li><li>1 still refused: signature_wrong</li>'
+    expect(answers.some(({ text }) => text.includes(said))).toBe(true)
+    expect(faultsOfPage(answers[0]?.text ?? '')).toEqual([])
+    expect(await quarantined()).toBe(1n)
+    const { rows } = await sql<{ key: string; repeats: bigint }>`
+      select source_key as key, (select count(*) from webhook_repeat where inbox_id = inbox.id) as repeats
+      from inbox where source_key in ('genuine', 'forged')`.execute(world.books.db)
+    expect(rows).toEqual([{ key: 'genuine', repeats: 0n }])
+  })
+})
+
+async function quarantine(id: string, secret: string): Promise<void> {
+  const [body, receivedAt] = [Buffer.from(`{"event":"${id}"}`), new Date()]
+  const headers = signStandardWebhook({ secret, id, body, at: receivedAt })
+  const row = { service: defaultService, headers, body, receivedAt, source: '127.0.0.1' }
+  await keepQuarantined(world.books.db, [{ ...row, reason: 'signature_wrong' }], {
+    rowsMax: 100,
+    bytesMax: 1_000_000,
+  })
+}
+
+async function quarantined(): Promise<bigint | undefined> {
+  const { rows } = await sql<{ count: bigint }>`select count(*) from quarantine`.execute(world.books.db)
+  return rows[0]?.count
+}
 
 /** By whom, and of what. */
 const taken = async () => {

@@ -80,6 +80,7 @@ export const noPeople: ConsolePeople = {
   everyone: () => Promise.resolve([]),
   log: () => Promise.resolve([]),
   recordBundle: unused,
+  retryQuarantine: unused,
   workOnCases: unused,
 }
 

@@ -1,7 +1,6 @@
-import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../../app/retry.ts'
-import { type ServiceSettings, webhooksSettingOf } from '../../config/settings.ts'
+import { isTaken, type QuarantineRetryOutcome, retryAtOnce } from '../../app/retry.ts'
 import type { Fault } from '../../core/errors.ts'
-import { quarantineColumns } from '../../presentation/lists.ts'
+import { quarantineColumns, retrySentences } from '../../presentation/lists.ts'
 import { columnsFor } from '../../presentation/text.ts'
 import {
   dropQuarantined,
@@ -9,7 +8,6 @@ import {
   type QuarantinedRow,
   type QuarantineLine,
   readQuarantine,
-  retryAlone,
 } from '../../store/quarantine.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { checkFilters } from '../filters.ts'
@@ -68,41 +66,17 @@ function textOf({ id, service, receivedAt, source, reason, headers, body }: Quar
 export async function retryQuarantineCommand(context: Context, words: readonly string[]): Promise<News> {
   const ids = words.length === 0 ? null : idsOf(words)
   const settings = attachedSettings(context)
-  const open = settings.services.find(({ webhooks }) => webhooks.signing.scheme === 'none')
-  if (ids === null && open !== undefined) throw nothingProved(open)
-  const retried = await withDatabase(context, (db) =>
-    retryAlone(db, async () => {
-      const all: QuarantineRetryOutcome[] = []
-      for await (const page of retryQuarantine(db, settings, ids)) {
-        all.push(...page)
-        if (!context.json) context.stderr.write(`verified ${all.length}\n`)
-      }
-      return all
-    }),
-  )
+  const report = (count: number) => void (context.json || context.stderr.write(`verified ${count}\n`))
+  const retried = await withDatabase(context, (db) => retryAtOnce(db, settings, { ids, report }))
   const missing = ids?.find((id) => !retried.some((one) => one.id === id))
   if (missing !== undefined) throw unknown(String(missing))
   print(context, wholeOf(retried), sentenceOf(retried))
   return retried.every(({ outcome }) => isTaken(outcome)) ? 'good' : 'bad'
 }
 
-/** Without a signature, every delivery would pass, including forged ones. */
-function nothingProved({ name }: ServiceSettings): Fault<'usage_bad'> {
-  const problem = `${webhooksSettingOf(name)}.scheme is none, which would accept every delivery`
-  return wrongUse(problem, 'set the scheme and its secret, or give the numbers of genuine deliveries')
-}
-
-const meanings: Record<string, string> = {
-  stored: 'accepted',
-  duplicate: 'already stored, counted as duplicates',
-  conflicting: 'accepted, although their id has another body',
-}
-
 function sentenceOf(retried: readonly QuarantineRetryOutcome[]): string {
-  const counts = Map.groupBy(retried, ({ outcome }) => outcome)
-  if (counts.size === 0) return 'the quarantine is empty\n'
-  return [...counts]
-    .map(([outcome, all]) => `${all.length} ${meanings[outcome] ?? `still refused: ${outcome}`}\n`)
+  return retrySentences(retried)
+    .map((sentence) => `${sentence}\n`)
     .join('')
 }
 

@@ -4,6 +4,7 @@ import {
   ownerColumns,
   proposalColumns,
   quarantineColumns,
+  retrySentences,
   scorecardColumns,
 } from '../../presentation/lists.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
@@ -16,6 +17,8 @@ import { type Html, html, type ShownColumn, tableOf, withShown } from './html.ts
 import { statementLink } from './ledger.ts'
 import { stagesTable, streamsTable } from './overview-tables.ts'
 import { type ConsolePage, filterForm, pager, partHtml, sectionOf, timeOf } from './page.ts'
+import { hidden } from './passkey-form.ts'
+import type { ConsoleUser } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type {
   ConsoleAddressFilter,
@@ -71,10 +74,11 @@ export function quarantineFilter(
 type QuarantinePageData = {
   rows: readonly QuarantineLine[]
   wish: ConsoleQuarantineFilter
+  user: ConsoleUser | null
 } & ConsoleChoices &
   ServicesShown
 
-export function quarantinePage({ rows, wish, services, ...shown }: QuarantinePageData): ConsolePage {
+export function quarantinePage({ rows, wish, user, services, ...shown }: QuarantinePageData): ConsolePage {
   const columns = withShown(columnsFor(quarantineColumns, shown), {
     RECEIVED: ({ received_at: at }: QuarantineLine) => timeOf(at),
   })
@@ -85,7 +89,8 @@ export function quarantinePage({ rows, wish, services, ...shown }: QuarantinePag
     : null
   const next = html`<p>Correct the setting that refused them, and take them in:</p>
 <pre>bin/depositd webhooks quarantine show ID
-bin/depositd webhooks quarantine retry</pre>`
+bin/depositd webhooks quarantine retry</pre>
+${retryForm(user)}`
   const body = html`<h1>Webhooks in quarantine</h1>
 <p class="note">Webhooks whose signature or form was refused. They are kept until they are taken in or dropped, and nothing is lost.</p>
 ${filter}
@@ -93,6 +98,22 @@ ${tableOf(rows, { caption: 'Webhooks in quarantine, the newest first', columns, 
 ${pager({ path: '/webhooks', wish, field: 'before', rows })}
 ${rows.length === 0 ? null : sectionOf('Next', next)}`
   return { title: 'Webhooks', entry: '/webhooks', body }
+}
+
+export function mayRetry({ roles }: ConsoleUser): boolean {
+  return roles.includes('operator') || roles.includes('administrator')
+}
+
+function retryForm(user: ConsoleUser | null): Html | null {
+  if (user === null || !mayRetry(user)) return null
+  return html`<form class="act" method="post" action="/webhooks">${hidden('form', user.formToken)}<button type="submit">Retry all</button></form>`
+}
+
+export function retriedPage(retried: readonly { outcome: string }[]): ConsolePage {
+  const body = html`<p class="crumbs"><a href="/webhooks">Webhooks in quarantine</a></p>
+<h1>Retried</h1>
+<ul>${retrySentences(retried).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
+  return { title: 'Retried', entry: '/webhooks', body }
 }
 
 /** @throws Fault `request_refused` if a filter is unknown */

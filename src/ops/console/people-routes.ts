@@ -13,6 +13,7 @@ import {
   waitingPage,
 } from './decisions.ts'
 import { refused } from './forms.ts'
+import { mayRetry, retriedPage } from './lists.ts'
 import { mismatchFilter } from './mismatches.ts'
 import { assertionOf } from './passkey-form.ts'
 import type { ConsolePeople, ConsoleUser } from './people.ts'
@@ -247,6 +248,12 @@ async function workOn(
     return draftsOf(people, person, [requestOf('resolved', ids, field)])
   await people.workOnCases(person, ids.map(BigInt), actionOf(field, person))
   return { redirect: back }
+}
+
+export async function retryWebhooks({ people, user }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const person = signedIn(user)
+  if (!mayRetry(person)) throw refused(`${person.person} is neither operator nor administrator`)
+  return retriedPage(await people.retryQuarantine())
 }
 
 function operator(user: ConsoleUser | null): ConsoleUser {

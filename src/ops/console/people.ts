@@ -89,5 +89,7 @@ export type ConsolePeople = {
   log: (limit: number) => Promise<readonly AuditLine[]>
   /** Before the data leaves. */
   recordBundle: (user: ConsoleUser, deposit: bigint) => Promise<void>
+  /** Verifies all webhooks in quarantine again, and accepts the genuine ones. */
+  retryQuarantine: () => Promise<readonly { outcome: string }[]>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
 }

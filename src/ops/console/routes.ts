@@ -23,6 +23,7 @@ import {
   grantDevice,
   reject,
   requestDecision,
+  retryWebhooks,
   showDecision,
   showDecisions,
   showDevice,
@@ -60,7 +61,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/ledger': { get: showLedger },
   '/ledger/statement': { get: showStatement },
   '/addresses': { get: showAddresses },
-  '/webhooks': { get: showQuarantine },
+  '/webhooks': { get: showQuarantine, post: retryWebhooks },
   '/services': { get: showServices },
   '/settings': { get: showSettings },
   '/people': { get: showPeople },
@@ -155,9 +156,9 @@ async function showProposals({ reader, search }: ConsoleRequest): Promise<Consol
   return proposalsPage({ rows: await reader.proposals(wish), wish, ...choicesOf(reader) })
 }
 
-async function showQuarantine({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showQuarantine({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = quarantineFilter(search, reader)
-  return quarantinePage({ rows: await reader.quarantine(wish), wish, ...choicesOf(reader) })
+  return quarantinePage({ rows: await reader.quarantine(wish), wish, user, ...choicesOf(reader) })
 }
 
 async function showServices({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {

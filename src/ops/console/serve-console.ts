@@ -190,6 +190,7 @@ function problemOf(error: unknown): { status: number; line: string } | null {
     return { status: 503, line: `${error.details.what}: ${error.details.problem}` }
   if (isFault(error, 'usage_bad') || isFault(error, 'not_found'))
     return { status: 409, line: `${error.details.problem}: ${error.details.fix}` }
+  if (isFault(error, 'settings_bad')) return { status: 409, line: error.details.faults.join('; ') }
   return null
 }
 
