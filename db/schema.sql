@@ -2175,7 +2175,10 @@ view public.mismatch_loss as
     accounting.in_units(m.loss_amount, a.decimals) AS loss,
     a.symbol AS loss_asset_symbol,
     round((m.loss_amount / m.loss_whole), 6) AS loss_share,
-    (accounting.in_units(m.loss_amount, a.decimals) * p.price) AS loss_value
+        CASE
+            WHEN (p.price IS NOT NULL) THEN (accounting.in_units(m.loss_amount, a.decimals) * p.price)
+            ELSE NULL::numeric
+        END AS loss_value
    FROM (((mismatch m
      LEFT JOIN asset a ON ((a.key = m.loss_asset)))
      LEFT JOIN active_valuation rule ON ((m.loss_asset IS NOT NULL)))
@@ -2346,9 +2349,10 @@ CREATE OR REPLACE FUNCTION accounting.price_at(asset_key text, moment timestamp 
  STABLE
 AS $function$
   select p.currency, p.price, p.at, p.source
-  from public.active_valuation rule
-    join public.price p on p.asset = asset_key and p.currency = rule.currency
-      and p.at <= moment and p.at >= moment - rule.max_age
+  from public.price p
+  -- Not joined, so that the index of prices gives the newest one first.
+  where p.asset = asset_key and p.currency = (select rule.currency from public.active_valuation rule)
+    and p.at <= moment and p.at >= moment - (select rule.max_age from public.active_valuation rule)
   order by p.at desc, p.id desc limit 1
 $function$
 ;

@@ -93,9 +93,10 @@ create function accounting.price_at(asset_key text, moment timestamptz)
 returns table (currency text, price numeric, price_at timestamptz, source text)
 language sql stable as $$
   select p.currency, p.price, p.at, p.source
-  from public.active_valuation rule
-    join public.price p on p.asset = asset_key and p.currency = rule.currency
-      and p.at <= moment and p.at >= moment - rule.max_age
+  from public.price p
+  -- Not joined, so that the index of prices gives the newest one first.
+  where p.asset = asset_key and p.currency = (select rule.currency from public.active_valuation rule)
+    and p.at <= moment and p.at >= moment - (select rule.max_age from public.active_valuation rule)
   order by p.at desc, p.id desc limit 1
 $$;
 

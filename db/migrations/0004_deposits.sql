@@ -162,7 +162,8 @@ create view mismatch_loss as
     accounting.in_units(m.loss_amount, a.decimals) as loss,
     a.symbol as loss_asset_symbol,
     round(m.loss_amount / m.loss_whole, 6) as loss_share,
-    accounting.in_units(m.loss_amount, a.decimals) * p.price as loss_value
+    -- A list is sorted by it: units are computed only if there is a price.
+    case when p.price is not null then accounting.in_units(m.loss_amount, a.decimals) * p.price end as loss_value
   from mismatch m
     left join asset a on a.key = m.loss_asset
     left join active_valuation rule on m.loss_asset is not null

@@ -158,10 +158,10 @@ export async function listMismatches(
   { limit, ...filter }: MismatchFilter,
 ): Promise<MismatchLine[]> {
   const order = filter.isNewestFirst === true ? newest : sortKey
-  // Names, prices and history are read only of those that are shown.
+  // First the page, by as few columns as its order needs.
   const { rows } = await sql<MismatchLine>`
-    with shown as materialized (
-      select mismatches.id from ${mismatchesDue}
+    with page as materialized (
+      select mismatches.id from accounting.mismatches cross join ${acted}
       where ${sql.join(wantedOf(filter), sql` and `)} order by ${order} limit ${limit}
     )
     select id::text as id, service, kind, severity, subject, coalesce(network, '') as network,
@@ -179,20 +179,10 @@ export async function listMismatches(
         end as act_in,
       resolved_at, resolved_by, reason, cleared_at, detail,
       ${assetsIn(sql`concat_ws(' ', detail::text, loss_asset)`)} as assets
-    from ${mismatchesDue} where mismatches.id in (select shown.id from shown) order by ${order}`.execute(db)
+    from page join accounting.mismatches using (id) cross join ${acted}
+    order by ${order}`.execute(db)
   return rows
 }
-
-const kindNames = Object.keys(mismatchKinds)
-const kindHours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithinHours)
-
-const endedStatuses = ['resolved', 'cleared']
-
-/** With the time by which to act. */
-const mismatchesDue = sql`accounting.mismatches
-      left join unnest(${kindNames}::text[], ${kindHours}::integer[]) as due (kind, hours) using (kind)
-      cross join lateral (select opened_at + make_interval(hours => hours) as act_by,
-        status = any(${endedStatuses}::text[]) as has_ended) as acted`
 
 function wantedOf({
   also,
@@ -242,3 +232,12 @@ const sortKey = sql`array_position(array['open', 'snoozed', 'resolved', 'cleared
   coalesce(-loss_value, 1), coalesce(-loss_share, 1), opened_at, mismatches.id`
 
 const newest = sql`mismatches.id desc`
+
+const kindNames = Object.keys(mismatchKinds)
+const kindHours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithinHours)
+const hoursToAct = sql`(${kindHours}::integer[])[array_position(${kindNames}::text[], kind)]`
+
+const endedStatuses = ['resolved', 'cleared']
+
+const acted = sql`lateral (select opened_at + make_interval(hours => ${hoursToAct}) as act_by,
+  status = any(${endedStatuses}::text[]) as has_ended) as acted`

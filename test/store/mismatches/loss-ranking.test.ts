@@ -8,6 +8,7 @@ import { type HeldMismatch, openMismatches } from '../../../src/store/mismatches
 import { listMismatches } from '../../../src/store/mismatches/show-mismatches.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { usdcOnArbitrum, usdcOnBase } from '../../support/evidence.ts'
+import { explainStatements } from '../../support/explain-statements.ts'
 
 let books: Books
 
@@ -64,6 +65,18 @@ test('lists are ranked by value, then by share, never by amounts of different as
     after = BigInt(row.id)
   }
   expect(paged).toEqual(byValue)
+})
+
+test('what the order does not need is read for the rows of the page alone', async () => {
+  const plans = await inTransaction(books.db, async (tx) => {
+    const explained = explainStatements(tx)
+    await listMismatches(explained.tx, { limit: 50, also: 'nothing', isOverdue: true })
+    return explained.plans
+  })
+  const [plan = ''] = plans
+  expect(plan.match(/ on wallet_balance/g)).toHaveLength(1)
+  expect(plan).not.toContain('Function Scan')
+  expect(plan).toMatch(/Presorted Key: p\w*\.at/)
 })
 
 test('a loss is shown beside the amount of the deposit, in its own asset, with its value', async () => {
