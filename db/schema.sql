@@ -369,6 +369,7 @@ table public.mismatch (
   resolved_reason text,
   service text,
   severity text not null,
+  snooze_ends_with text,
   snoozed_until timestamp with time zone,
   subject text not null,
   value numeric(78,0)
@@ -779,6 +780,8 @@ constraint mismatch_resolved_by_check on mismatch: CHECK ((resolved_by <> ''::te
 constraint mismatch_resolved_check on mismatch: CHECK ((num_nulls(resolved_at, resolved_by, resolved_reason) = ANY (ARRAY[0, 3])));
 constraint mismatch_resolved_reason_check on mismatch: CHECK ((resolved_reason <> ''::text));
 constraint mismatch_severity_check on mismatch: CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'severe'::text])));
+constraint mismatch_snooze_check on mismatch: CHECK ((num_nonnulls(snoozed_until, snooze_ends_with) <= 1));
+constraint mismatch_snooze_ends_with_check on mismatch: CHECK ((snooze_ends_with = ANY (ARRAY['new evidence'::text, 'a larger loss'::text])));
 constraint named_transaction_pkey on named_transaction: PRIMARY KEY (network, tx, role, address);
 constraint named_transaction_role_check on named_transaction: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint named_transaction_tries_check on named_transaction: CHECK ((tries >= 0));
@@ -1568,11 +1571,12 @@ view accounting.mismatches as
         CASE
             WHEN (m.cleared_at IS NOT NULL) THEN 'cleared'::text
             WHEN (m.resolved_at IS NOT NULL) THEN 'resolved'::text
-            WHEN (m.snoozed_until > now()) THEN 'snoozed'::text
+            WHEN ((m.snoozed_until > now()) OR (m.snooze_ends_with IS NOT NULL)) THEN 'snoozed'::text
             ELSE 'open'::text
         END AS status,
     m.assigned_to,
     m.snoozed_until,
+    m.snooze_ends_with,
     m.resolved_at,
     m.resolved_by,
     m.resolved_reason AS reason,
@@ -2165,6 +2169,7 @@ view public.mismatch_loss as
     m.cleared_how,
     m.assigned_to,
     m.snoozed_until,
+    m.snooze_ends_with,
     m.resolved_at,
     m.resolved_by,
     m.resolved_reason,
@@ -4030,6 +4035,7 @@ comment on column since of view accounting.in_transit_age is 'Time of the block 
 comment on column since of view accounting.open_conversions is 'When the delivery happened.';
 comment on column since of view accounting.rule_sets is 'When they became active.';
 comment on column size of view accounting.checkpoints is 'Number of sealed rows, of all tables.';
+comment on column snooze_ends_with of view accounting.mismatches is 'new evidence or a larger loss: what ends a snooze without a time.';
 comment on column snoozed_until of view accounting.mismatches is 'When it is to be looked at again.';
 comment on column source of view accounting.prices is 'Its source, from the file.';
 comment on column stands of view accounting.period_balances is 'False if the month was reopened afterwards.';

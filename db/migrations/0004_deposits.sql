@@ -134,6 +134,8 @@ create table mismatch (
   -- its evidence changes. It is open while it is neither.
   assigned_to text check (assigned_to <> ''),
   snoozed_until timestamptz,
+  -- Instead of a time. With new evidence, a snooze until a time ends too.
+  snooze_ends_with text check (snooze_ends_with in ('new evidence', 'a larger loss')),
   resolved_at timestamptz,
   resolved_by text check (resolved_by <> ''),
   resolved_reason text check (resolved_reason <> ''),
@@ -142,6 +144,7 @@ create table mismatch (
   loss_amount numeric(78, 0) check (loss_amount > 0),
   -- The amount that the loss is a part of, in the same asset.
   loss_whole numeric(78, 0) constraint mismatch_loss_within_whole check (loss_whole >= loss_amount),
+  constraint mismatch_snooze_check check (num_nonnulls(snoozed_until, snooze_ends_with) <= 1),
   constraint mismatch_cleared_check check ((cleared_at is null) = (cleared_how is null)),
   constraint mismatch_resolved_check check (num_nulls(resolved_at, resolved_by, resolved_reason) in (0, 3)),
   constraint mismatch_loss_check check (num_nulls(loss_asset, loss_amount, loss_whole) in (0, 3))

@@ -40,9 +40,9 @@ create view accounting.mismatches as
     coalesce(least(m.resolved_at, m.cleared_at), now()) - m.opened_at as age,
     case when m.cleared_at is not null then 'cleared'
       when m.resolved_at is not null then 'resolved'
-      when m.snoozed_until > now() then 'snoozed'
+      when m.snoozed_until > now() or m.snooze_ends_with is not null then 'snoozed'
       else 'open' end as status,
-    m.assigned_to, m.snoozed_until, m.resolved_at, m.resolved_by, m.resolved_reason as reason,
+    m.assigned_to, m.snoozed_until, m.snooze_ends_with, m.resolved_at, m.resolved_by, m.resolved_reason as reason,
     m.loss_asset_symbol, m.loss_asset, m.loss, m.loss_amount as loss_base, m.loss_share, m.loss_value, m.currency
   from mismatch_loss m
     left join asset a on a.key = m.asset
@@ -69,6 +69,7 @@ comment on column accounting.mismatches.age is 'From opened_at until it was reso
 comment on column accounting.mismatches.status is 'open; snoozed: open, and looked at later; resolved: by a person; cleared: by evidence.';
 comment on column accounting.mismatches.assigned_to is 'The person who works on it.';
 comment on column accounting.mismatches.snoozed_until is 'When it is to be looked at again.';
+comment on column accounting.mismatches.snooze_ends_with is 'new evidence or a larger loss: what ends a snooze without a time.';
 comment on column accounting.mismatches.resolved_at is 'When a person resolved it; empty once new evidence or a person opened it again.';
 comment on column accounting.mismatches.resolved_by is 'The person who resolved it.';
 comment on column accounting.mismatches.reason is 'Why it was resolved.';

@@ -131,7 +131,7 @@ export function mismatchFacts(
     ['open for', said('age')],
     ['act by', valueText(by)],
     ['assigned', said('assigned_to')],
-    ['snoozed', said('snoozed_until')],
+    ['snoozed', said('snoozed_until') || said('snooze_ends_with').replace(/^(?=.)/, 'until ')],
     [
       'resolved',
       mismatch.resolved_at === null

@@ -97,15 +97,18 @@ type CaseRow = Omit<OpenCases, 'loss'> & {
   amount: string | null
 }
 
+/** A snooze without a time postpones the due time beyond any. */
+const snoozedUntil = sql`case when snooze_ends_with is null then snoozed_until else now() + interval '100 years' end`
+
 /** By minute: this separates causes, and keeps the rows few. */
 async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
   const { rows } = await sql<CaseRow>`
     select kind, coalesce(m.service, '') as service, coalesce(m.network, '') as network, date_trunc('minute', opened_at) as "openedAt",
-      assigned_to is not null as "isAssigned", snoozed_until as "snoozedUntil", count(*)::int as count,
+      assigned_to is not null as "isAssigned", ${snoozedUntil} as "snoozedUntil", count(*)::int as count,
       loss_asset as "lossAsset", a.symbol, a.decimals, sum(loss_amount)::text as amount
     from mismatch m left join asset a on a.key = m.loss_asset
     where cleared_at is null and resolved_at is null
-    group by kind, m.service, m.network, 4, 5, snoozed_until, loss_asset, a.symbol, a.decimals`.execute(db)
+    group by kind, m.service, m.network, 4, 5, 6, loss_asset, a.symbol, a.decimals`.execute(db)
   return rows.map(({ lossAsset, symbol, decimals, amount, ...row }) => {
     const network = lossAsset?.split('/')[0]
     const loss = network === undefined ? null : { network, symbol, decimals, amount: BigInt(amount ?? 0) }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { mismatchesAt } from '../../src/store/mismatches/show-mismatches.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { claim, payment, txId, webhook } from '../support/evidence.ts'
@@ -66,6 +67,20 @@ test('what is snoozed is left out, unless it is asked for', async () => {
   expect((await depositd('mismatches list --kind unreported --snoozed --fail-on info')).status).toBe(1)
   await depositd('mismatches snooze 2 3 --until now')
   expect(await listed()).toEqual(['1', '2', '3'])
+})
+
+test('a snooze may end with what happens instead of a time', async () => {
+  await depositd('mismatches snooze 2 --until loss-grows')
+  await depositd('mismatches snooze 3 --until changed')
+  expect(await listed()).toEqual(['1'])
+  expect((await depositd('mismatches show 2')).out).toContain('until a larger loss')
+  expect((await depositd('mismatches show 3')).out).toMatch(/erin +snoozed .* snooze ends with new evidence/)
+  const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(books.db)
+  const then = await mismatchesAt(books.db, [2n, 3n], rows[0]?.at ?? new Date(0))
+  expect(then.map(({ id, status }) => [id, status])).toEqual([
+    ['2', 'snoozed'],
+    ['3', 'snoozed'],
+  ])
 })
 
 test('what is resolved is no bad news, and can be opened again', async () => {

@@ -3,7 +3,7 @@ import type { TransferDecision } from '../../core/evidence.ts'
 import type { MatchChange, WriteOffChange } from '../../jobs/books/decide-money.ts'
 import type { ResolveChange } from '../../jobs/people/money-procedures.ts'
 import { inTransaction } from '../../store/database.ts'
-import { type CaseAction, lossesOf, workOnCases } from '../../store/mismatches/cases.ts'
+import { type CaseAction, lossesOf, type SnoozeEnd, workOnCases } from '../../store/mismatches/cases.ts'
 import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
 import { mismatchIds, nameOf } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
@@ -31,8 +31,13 @@ export function commentCommand(context: Context, words: readonly string[]) {
   return workOn(context, words.slice(0, -1), { action: 'commented', text })
 }
 
+const snoozeEnds: Readonly<Record<string, SnoozeEnd>> = {
+  changed: 'new evidence',
+  'loss-grows': 'a larger loss',
+}
+
 export function snoozeCommand(context: Context, ids: readonly string[], { until }: { until: string }) {
-  return workOn(context, ids, { action: 'snoozed', until: comingTime(until) })
+  return workOn(context, ids, { action: 'snoozed', until: snoozeEnds[until] ?? comingTime(until) })
 }
 
 type EndOptions = { action: 'resolved' | 'reopened'; reason: string; breakGlass?: string }
@@ -72,7 +77,11 @@ function comingTime(text: string): Date | null {
   if (text === 'now') return null
   const time = timeOf('--until', text, 1)
   if (time > new Date()) return time
-  throw badValue('--until', text, 'give a future time, how long from now, like 24h or 3d, or "now"')
+  throw badValue(
+    '--until',
+    text,
+    'give a future time, how long from now, like 24h or 3d, "loss-grows", "changed" or "now"',
+  )
 }
 
 type DecisionOptions = { reason: string; breakGlass?: string }

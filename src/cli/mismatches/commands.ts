@@ -52,8 +52,10 @@ function describeCaseWork(mismatches: Command, act: Act): void {
     .usage('[options] <id...> <text>')
     .action(act(async () => (await import('./case-work.ts')).commentCommand))
   const snooze = 'hide mismatches from the list until a time, or until their evidence changes'
+  const until =
+    'a time, or how long from now, like 24h or 3d; "loss-grows" or "changed": no time; "now" ends the snooze'
   subcommand(mismatches, 'snooze <id...>', snooze)
-    .requiredOption('--until <time>', 'a time, or how long from now, like 24h or 3d; "now" ends the snooze')
+    .requiredOption('--until <when>', until)
     .action(act(async () => (await import('./case-work.ts')).snoozeCommand))
   const resolve = 'resolve mismatches until their evidence changes; what may be a loss by a signed decision'
   reasoned(signedCommand(mismatches, 'resolve <id...>', resolve))

@@ -1,17 +1,24 @@
 import { writeOffAccounts } from '../../core/evidence.ts'
 import type { MismatchDetail } from '../../presentation/mismatch.ts'
+import type { SnoozeEnd } from '../../store/mismatches/cases.ts'
 import { type Html, type HtmlContent, html } from './html.ts'
 import { hidden } from './passkey-form.ts'
 import type { ConsoleUser } from './people.ts'
 
 const hourMs = 3_600_000
 
+/** What may end a snooze instead of a time, as the form offers it. */
+export const snoozeEnds: Readonly<Record<string, SnoozeEnd>> = {
+  'until the loss grows': 'a larger loss',
+  'until its evidence changes': 'new evidence',
+}
+
 /** How long a case may be snoozed, as the form offers it. */
 export const snoozesMs: Readonly<Record<string, number>> = {
-  '4 hours': 4 * hourMs,
-  '1 day': 24 * hourMs,
-  '3 days': 72 * hourMs,
-  '1 week': 168 * hourMs,
+  'for 4 hours': 4 * hourMs,
+  'for 1 day': 24 * hourMs,
+  'for 3 days': 72 * hourMs,
+  'for 1 week': 168 * hourMs,
 }
 
 /** What an operator may do; nothing of it changes the books. */
@@ -25,7 +32,7 @@ export function caseForms(
     html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}<button type="submit"${fields === null ? keyOf(action) : null}>${label}</button></form>
 `
   const isMine = typeof name === 'string' && name.toLowerCase() === user.person.toLowerCase()
-  const spans = Object.keys(snoozesMs).map((span) => html`<option>${span}</option>`)
+  const spans = Object.keys({ ...snoozesMs, ...snoozeEnds }).map((span) => html`<option>${span}</option>`)
   const ends =
     status === 'resolved'
       ? [form('reopened', 'Reopen', textField('reopened', 'Why it is reopened'))]
@@ -35,7 +42,7 @@ export function caseForms(
             : form(
                 'snooze',
                 'Snooze',
-                html`<label for="for">For</label><select id="for" name="for"${keyOf('snooze')}>${spans}</select>`,
+                html`<label for="until">How long</label><select id="until" name="until"${keyOf('snooze')}>${spans}</select>`,
               ),
           form('resolved', 'Resolve', textField('resolved', 'Why it is resolved')),
         ]

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { mayBeLost } from '../../core/mismatch.ts'
 import { type ConsoleRequestContent, readConsoleRequest } from '../../people/console-request.ts'
 import type { MismatchRow } from '../../presentation/mismatch.ts'
-import type { CaseAction } from '../../store/mismatches/cases.ts'
-import { snoozesMs } from './case-forms.ts'
+import type { CaseAction, SnoozeEnd } from '../../store/mismatches/cases.ts'
+import { snoozeEnds, snoozesMs } from './case-forms.ts'
 import {
   decisionFilter,
   decisionPage,
@@ -268,13 +268,17 @@ function actionOf(field: ConsoleRequest['field'], { person }: ConsoleUser): Case
   if (action === 'take') return { action: 'assigned', to: person }
   if (action === 'leave') return { action: 'assigned', to: null }
   if (action === 'wake') return { action: 'snoozed', until: null }
-  const spanMs = snoozesMs[field('for')]
-  if (action === 'snooze' && spanMs !== undefined)
-    return { action: 'snoozed', until: new Date(Date.now() + spanMs) }
+  const until = snoozeOf(field('until'))
+  if (action === 'snooze' && until !== undefined) return { action: 'snoozed', until }
   const written = (['commented', 'resolved', 'reopened'] as const).find((one) => one === action)
   if (written === undefined) throw refused(`there is no action "${action}"`, 400)
   if (text === '') throw refused('write a text', 400)
   return { action: written, text }
+}
+
+function snoozeOf(chosen: string): Date | SnoozeEnd | undefined {
+  const spanMs = snoozesMs[chosen]
+  return spanMs === undefined ? snoozeEnds[chosen] : new Date(Date.now() + spanMs)
 }
 
 /** @throws Fault `request_refused` */

@@ -5,12 +5,15 @@ import type { Stake } from '../../core/second-person.ts'
 import type { Tables } from '../tables.ts'
 import type { MismatchChange } from './mismatches.ts'
 
+/** What ends a snooze without a time. */
+export type SnoozeEnd = 'new evidence' | 'a larger loss'
+
 /** None of these changes evidence or books. */
 export type CaseAction =
   /** Null removes the assignment. */
   | { action: 'assigned'; to: string | null }
   | { action: 'commented'; text: string }
-  | { action: 'snoozed'; until: Date | null }
+  | { action: 'snoozed'; until: Date | SnoozeEnd | null }
   | { action: 'resolved'; text: string }
   | { action: 'reopened'; text: string }
 
@@ -28,7 +31,7 @@ export type MismatchCase = {
   lossAsset: string | null
   depositId: bigint | null
   assignedTo: string | null
-  snoozedUntil: Date | null
+  snooze: SnoozeColumns
   resolvedAt: Date | null
   clearedAt: Date | null
 }
@@ -93,7 +96,7 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
   const { rows } = await sql<MismatchCase>`
     select id, subject, kind, severity, detail, value::text as value, loss_amount::text as loss,
       loss_asset as "lossAsset", deposit_id as "depositId", assigned_to as "assignedTo",
-      snoozed_until as "snoozedUntil", resolved_at as "resolvedAt", cleared_at as "clearedAt"
+      jsonb_build_object('snoozed_until', snoozed_until, 'snooze_ends_with', snooze_ends_with) as snooze, resolved_at as "resolvedAt", cleared_at as "clearedAt"
     from mismatch where id = any(${ids}::bigint[]) order by id for update`.execute(tx)
   const unknown = ids.filter((id) => rows.every((row) => row.id !== id))
   if (unknown.length === 0) return rows
@@ -170,20 +173,32 @@ function refusal({ clearedAt, resolvedAt }: MismatchCase, action: CaseAction['ac
 /** Null if the action sets no column. */
 function assignmentsOf(act: CaseAction, actor: string): RawBuilder<unknown> | null {
   if (act.action === 'assigned') return sql`assigned_to = ${act.to}`
-  if (act.action === 'snoozed') return sql`snoozed_until = ${act.until}`
+  if (act.action === 'snoozed') {
+    const { snoozed_until: until, snooze_ends_with: end } = snoozeOf(act.until)
+    return sql`snoozed_until = ${until}, snooze_ends_with = ${end}`
+  }
   if (act.action === 'resolved')
-    return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${act.text}, snoozed_until = null`
+    return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${act.text}, ${awake}`
   if (act.action === 'reopened')
-    return sql`resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null`
+    return sql`resolved_at = null, resolved_by = null, resolved_reason = null, ${awake}`
   return null
+}
+
+const awake = sql`snoozed_until = null, snooze_ends_with = null`
+
+type SnoozeColumns = { snoozed_until: Date | string | null; snooze_ends_with: SnoozeEnd | null }
+
+function snoozeOf(until: Date | SnoozeEnd | null): SnoozeColumns {
+  return typeof until === 'string'
+    ? { snoozed_until: null, snooze_ends_with: until }
+    : { snoozed_until: until, snooze_ends_with: null }
 }
 
 function changeOf(act: CaseAction, found: MismatchCase): Pick<CaseEvent, 'before' | 'after'> {
   if (act.action === 'commented') return { before: null, after: null }
   if (act.action === 'assigned')
     return { before: { assigned_to: found.assignedTo }, after: { assigned_to: act.to } }
-  if (act.action === 'snoozed')
-    return { before: { snoozed_until: found.snoozedUntil }, after: { snoozed_until: act.until } }
+  if (act.action === 'snoozed') return { before: found.snooze, after: snoozeOf(act.until) }
   return { before: null, after: standingOf(found) }
 }
 

@@ -81,7 +81,7 @@ export async function endMismatches(
 
 /**
  * An existing mismatch keeps its age and takes the newer detail. If the detail differs, a resolved or snoozed one is
- * open again.
+ * open again, unless it is snoozed until a larger loss.
  */
 export async function openMismatches(
   tx: Transaction<Tables>,
@@ -98,13 +98,17 @@ export async function openMismatches(
       on conflict (subject, kind) where cleared_at is null do update
         set detail = excluded.detail, network = excluded.network, asset = excluded.asset, value = excluded.value,
           loss_asset = excluded.loss_asset, loss_amount = excluded.loss_amount, loss_whole = excluded.loss_whole,
-          resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null
+          resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null,
+          snooze_ends_with = case when mismatch.snooze_ends_with = 'a larger loss' and
+            excluded.loss_asset = mismatch.loss_asset and excluded.loss_amount <= mismatch.loss_amount
+            then mismatch.snooze_ends_with end
         where (mismatch.detail, mismatch.network, mismatch.asset, mismatch.value, mismatch.loss_asset,
             mismatch.loss_amount, mismatch.loss_whole)
           is distinct from (excluded.detail, excluded.network, excluded.asset, excluded.value, excluded.loss_asset,
             excluded.loss_amount, excluded.loss_whole)
       returning new.id, new.kind, new.severity, new.service, new.network, old.id is null as is_new,
-        coalesce(old.resolved_at is not null or old.snoozed_until > now(), false) as was_put_off,
+        coalesce(old.resolved_at is not null or old.snoozed_until > now()
+          or old.snooze_ends_with is distinct from new.snooze_ends_with, false) as was_put_off,
         old.resolved_at is not null as was_resolved,
         ${stakesOf('old')} as before, ${stakesOf('new')} as after
     ), reopened as (

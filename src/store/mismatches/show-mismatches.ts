@@ -4,6 +4,7 @@ import { assetsIn, type NamedAssets } from '../assets.ts'
 import type { DepositReport } from '../books/show-deposits.ts'
 import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
+import type { SnoozeEnd } from './cases.ts'
 
 export type ShownMismatch = {
   /** As in `accounting.mismatches`. */
@@ -78,7 +79,8 @@ export async function mismatchesAt(
       accounting.in_units(m.loss_amount, l.decimals)::text as loss, m.loss_amount::text as loss_base, l.symbol as loss_asset_symbol,
       ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset)`)} as assets, coalesce((
       select case e.action when 'resolved' then 'resolved'
-        when 'snoozed' then case when (e.after ->> 'snoozed_until')::timestamptz > ${at} then 'snoozed' end end
+        when 'snoozed' then case when (e.after ->> 'snoozed_until')::timestamptz > ${at}
+          or e.after ->> 'snooze_ends_with' is not null then 'snoozed' end end
       from mismatch_event e
       where e.mismatch_id = m.id and e.action in ('snoozed', 'resolved', 'reopened') and ${by('e.at')}
       order by e.id desc limit 1
@@ -117,6 +119,8 @@ export type MismatchLine = {
   regressed: boolean
   assigned_to: string | null
   snoozed_until: Date | null
+  /** Of a snooze without a time. */
+  snooze_ends_with: SnoozeEnd | null
   opened_at: Date
   /** Null if the mismatch has ended. */
   act_by: Date | null
@@ -172,7 +176,7 @@ export async function listMismatches(
       status = 'open' and exists (
         select from mismatch_event e
         where e.mismatch_id = mismatches.id and e.action = 'reopened' and e.actor = 'depositd'
-      ) as regressed, assigned_to, snoozed_until, opened_at,
+      ) as regressed, assigned_to, snoozed_until, snooze_ends_with, opened_at,
       case when not has_ended then act_by end as act_by,
       case when has_ended then '' when act_by < now() then 'overdue'
         else coalesce(justify_hours(date_trunc('second', make_interval(secs => extract(epoch from act_by - now()))))::text, '')

@@ -1,13 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lossOf } from '../../../src/core/mismatch.ts'
+import { type Loss, lossOf } from '../../../src/core/mismatch.ts'
 import { inTransaction, openDatabase } from '../../../src/store/database.ts'
 import { readGauges } from '../../../src/store/gauges.ts'
 import { type CaseAction, takeDecisions, workOnCases } from '../../../src/store/mismatches/cases.ts'
 import { endMismatches, type HeldMismatch, openMismatches } from '../../../src/store/mismatches/mismatches.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
-import { at, usdcOnBase } from '../../support/evidence.ts'
+import { at, usdcOnArbitrum, usdcOnBase } from '../../support/evidence.ts'
 
 let books: Books
 let owner: Kysely<Tables>
@@ -119,6 +119,54 @@ test('what is snoozed is open and counted, and other evidence wakes it', async (
   expect((await history(id)).at(-1)).toBe('depositd reopened new evidence')
   await act([id], { action: 'snoozed', until: at(0) })
   expect(await shown(id)).toMatchObject({ status: 'open' })
+})
+
+const lossIs = (amount: string, loss: Loss | null) => hold(held('loss', { detail: { amount }, loss }))
+
+test('until its loss grows, other evidence leaves it snoozed; a larger, another or no measured loss wakes it', async () => {
+  const id = await opened('loss')
+  const snooze = () => act([id], { action: 'snoozed', until: 'a larger loss' })
+  const state = async () => (await shown(id))?.status
+  await snooze()
+  await lossIs('1', lossOf(usdcOnBase, 5n))
+  await lossIs('2', lossOf(usdcOnBase, 3n))
+  expect(await history(id)).toEqual(['depositd opened', 'erin snoozed'])
+  expect(await state()).toBe('snoozed')
+  await lossIs('3', lossOf(usdcOnBase, 4n))
+  expect(await state()).toBe('open')
+  expect((await history(id)).at(-1)).toBe('depositd reopened new evidence')
+  await snooze()
+  await lossIs('4', lossOf(usdcOnArbitrum, 4n))
+  expect(await state()).toBe('open')
+  await snooze()
+  await lossIs('5', null)
+  expect(await state()).toBe('open')
+})
+
+test('until its evidence changes, it is snoozed at any time, and taken for alerts; the history says until when', async () => {
+  const id = await opened('change')
+  await act([id], { action: 'snoozed', until: at(9_999_999) })
+  await act([id], { action: 'snoozed', until: 'new evidence' })
+  expect(await shown(id)).toMatchObject({ status: 'snoozed', snoozed_until: null })
+  const far = new Date(Date.now() + 50 * 31_557_600_000)
+  const isFar = ({ snoozedUntil }: { snoozedUntil: Date | null }) =>
+    snoozedUntil !== null && snoozedUntil > far
+  expect((await readGauges(books.db)).cases.filter(isFar)).toHaveLength(1)
+  await hold(held('change', { detail: { amount: '9' } }))
+  expect(await shown(id)).toMatchObject({ status: 'open' })
+  await act([id], { action: 'snoozed', until: 'new evidence' })
+  await resolve(id)
+  await act([id], { action: 'reopened', text: 'too soon' })
+  expect(await shown(id)).toMatchObject({ status: 'open' })
+  const { rows } = await sql<{ after: object }>`
+    select after from mismatch_event where mismatch_id = ${id} and action = 'snoozed' order by id`.execute(
+    books.db,
+  )
+  expect(rows.map(({ after }) => after)).toEqual([
+    { snoozed_until: at(9_999_999).toISOString(), snooze_ends_with: null },
+    { snoozed_until: null, snooze_ends_with: 'new evidence' },
+    { snoozed_until: null, snooze_ends_with: 'new evidence' },
+  ])
 })
 
 test('each act is in the row and in history, with what was before', async () => {
