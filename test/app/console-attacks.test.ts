@@ -60,7 +60,7 @@ describe.skipIf(!browserInstalled())('attacks on the console, in Chromium', () =
     await using olga = await console.joined('olga', 'operator')
     const { page, context } = olga
     await page.goto(`${console.url}/mismatches/1`)
-    await page.getByRole('button', { name: 'Assign to me' }).click()
+    await page.getByRole('button', { name: 'Assign', exact: true }).click()
     await page.getByRole('button', { name: 'Give it back' }).waitFor()
     await page.getByLabel('Comment').fill('wrote to the service')
     await page.getByRole('button', { name: 'Comment' }).click()

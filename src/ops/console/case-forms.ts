@@ -1,7 +1,7 @@
 import { writeOffAccounts } from '../../core/evidence.ts'
 import type { MismatchDetail } from '../../presentation/mismatch.ts'
 import type { SnoozeEnd } from '../../store/mismatches/cases.ts'
-import { type Html, type HtmlContent, html } from './html.ts'
+import { type Html, type HtmlContent, html, whole } from './html.ts'
 import { hidden } from './passkey-form.ts'
 import type { ConsoleUser } from './people.ts'
 
@@ -25,44 +25,53 @@ export const snoozesMs: Readonly<Record<string, number>> = {
 export function caseForms(
   { id, status, assigned_to: name }: MismatchDetail['mismatch'],
   user: ConsoleUser,
+  names: readonly string[],
 ): Html {
   if (!user.roles.includes('operator'))
     return html`<p class="note">To work on it, you need the role operator.</p>`
-  const form = (action: string, label: string, fields: HtmlContent = null) =>
-    html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}<button type="submit"${fields === null ? keyOf(action) : null}>${label}</button></form>
+  const form = (action: string, button: Html, fields: HtmlContent = null) =>
+    html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}${button}</form>
 `
   const isMine = typeof name === 'string' && name.toLowerCase() === user.person.toLowerCase()
   const spans = Object.keys({ ...snoozesMs, ...snoozeEnds }).map((span) => html`<option>${span}</option>`)
   const ends =
     status === 'resolved'
-      ? [form('reopened', 'Reopen', textField('reopened', 'Why it is reopened'))]
+      ? [form('reopened', buttonOf('Reopen'), textField('reopened', 'Why it is reopened'))]
       : [
           status === 'snoozed'
-            ? form('wake', 'End the snooze')
+            ? form('wake', buttonOf('End the snooze', 's'))
             : form(
                 'snooze',
-                'Snooze',
+                buttonOf('Snooze'),
                 html`<label for="until">How long</label><select id="until" name="until"${keyOf('snooze')}>${spans}</select>`,
               ),
-          form('resolved', 'Resolve', textField('resolved', 'Why it is resolved')),
+          form('resolved', buttonOf('Resolve'), textField('resolved', 'Why it is resolved')),
         ]
   return html`<div class="acts">
-${isMine ? form('leave', 'Give it back') : form('take', 'Assign to me')}${form('commented', 'Comment', textField('commented', 'Comment'))}${status === 'cleared' ? null : ends}</div>`
+${form('assign', buttonOf('Assign', isMine ? null : 'a'), assigneeField(user, names))}${isMine ? form('assign', buttonOf('Give it back', 'a'), hidden('to', '')) : null}${form('commented', buttonOf('Comment'), textField('commented', 'Comment'))}${status === 'cleared' ? null : ends}</div>`
 }
 
 /** A button is pressed by its key, and a field gets the focus. */
-const keysOfActions: Readonly<Record<string, string>> = {
-  take: 'a',
-  leave: 'a',
+function buttonOf(label: string, key: string | null = null): Html {
+  return html`<button type="submit"${key === null ? null : html` aria-keyshortcuts="${key}"`}>${label}</button>`
+}
+
+/** @param names of the people of the register */
+function assigneeField({ person }: ConsoleUser, names: readonly string[]): Html {
+  const others = names.filter((name) => name !== person).toSorted()
+  const options = others.map((name) => html`<option value="${whole(name)}">${name}</option>`)
+  return html`<label for="to">Assign to</label><select id="to" name="to"><option value="${person}">me</option>${options}<option value="">no one</option></select>`
+}
+
+const keysOfFields: Readonly<Record<string, string>> = {
   commented: 'c',
   snooze: 's',
-  wake: 's',
   resolved: 'r',
   reopened: 'r',
 }
 
-function keyOf(action: string): Html | null {
-  const key = keysOfActions[action]
+function keyOf(field: string): Html | null {
+  const key = keysOfFields[field]
   return key === undefined ? null : html` aria-keyshortcuts="${key}"`
 }
 
@@ -85,13 +94,13 @@ export function writeOffForm({ id }: MismatchDetail['mismatch'], user: ConsoleUs
 }
 
 /** @param filter query of the list, of which all mismatches are meant */
-export function bulkForms(filter: string, user: ConsoleUser): Html {
+export function bulkForms(filter: string, user: ConsoleUser, names: readonly string[]): Html {
   const shared = html`${hidden('form', user.formToken)}${hidden('filter', filter)}`
   const form = (action: string, label: string, fields: HtmlContent = null) =>
     html`<form class="act" method="post" action="/mismatches">${shared}${hidden('action', action)}${fields}<button type="submit">${label}</button></form>
 `
   return html`<div class="acts"><p class="note">At most 500 at once.</p>
-${form('take', 'Assign all to me')}${form('commented', 'Comment on all', textField('commented', 'Comment'))}${form('resolved', 'Resolve all', textField('resolved', 'Why they are resolved'))}
+${form('assign', 'Assign all', assigneeField(user, names))}${form('commented', 'Comment on all', textField('commented', 'Comment'))}${form('resolved', 'Resolve all', textField('resolved', 'Why they are resolved'))}
 ${writeOff('/mismatches', shared)}</div>`
 }
 

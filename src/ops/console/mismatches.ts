@@ -25,7 +25,12 @@ const historyMax = 200
 
 export function mismatchPage(
   shown: MismatchDetail,
-  { runbook, user, hasSeveralServices }: ServicesShown & { runbook: string; user: ConsoleUser | null },
+  {
+    runbook,
+    user,
+    names,
+    hasSeveralServices,
+  }: ServicesShown & { runbook: string; user: ConsoleUser | null; names: readonly string[] },
 ): ConsolePage {
   const { mismatch, deposit, history } = shown
   const id = String(mismatch.id)
@@ -40,7 +45,7 @@ export function mismatchPage(
 <p>${severityBadge(mismatch.severity)} ${badge('quiet', mismatch.status)}${isRegressed(shown) ? html` ${badge('warning', 'regressed')}` : null}</p>
 <div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
 ${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
-${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user))}
+${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user, names))}
 ${user?.roles.includes('operator') && deposit !== null ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}
 ${sectionOf(
   'History',
@@ -112,11 +117,20 @@ type MismatchesPageData = {
   /** As in the address. */
   filter: string
   user: ConsoleUser | null
+  /** Of those to whom the reader may assign. */
+  names: readonly string[]
 } & ConsoleChoices &
   ServicesShown
 
 /** By severity and then age. */
-export function mismatchesPage({ rows, wish, filter, user, ...choices }: MismatchesPageData): ConsolePage {
+export function mismatchesPage({
+  rows,
+  wish,
+  filter,
+  user,
+  names,
+  ...choices
+}: MismatchesPageData): ConsolePage {
   const { kind, severity, service, network, status, assigned, overdue } = wish
   const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Mismatches</h1>
@@ -135,7 +149,7 @@ ${filterForm('/mismatches', [
 <p class="note">${explained[status]}</p>
 ${mismatchList(rows, { caption: 'Mismatches, the gravest and oldest first', hasSeveralServices })}
 ${pager({ path: '/mismatches', wish, field: 'after', rows })}
-${rows.length > 0 && user?.roles.includes('operator') ? sectionOf('All of this filter', bulkForms(filter, user)) : null}`
+${rows.length > 0 && user?.roles.includes('operator') ? sectionOf('All of this filter', bulkForms(filter, user, names)) : null}`
   return { title: 'Mismatches', entry: '/mismatches', body }
 }
 

@@ -82,7 +82,7 @@ const keysDialog = html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="k
 <dl class="facts"><div><dt>1 … 9</dt><dd>the pages of the menu</dd></div>
 <div><dt>/</dt><dd>find a deposit</dd></div>
 <div><dt>j, k</dt><dd>the next and the previous line of a list; Enter opens it</dd></div>
-<div><dt>a, c, s, r, w</dt><dd>of a mismatch: assign it to me or give it back, comment, snooze, resolve or reopen, write off</dd></div>
+<div><dt>a, c, s, r, w</dt><dd>of a mismatch: assign it or give it back, comment, snooze, resolve or reopen, write off</dd></div>
 <div><dt>y</dt><dd>sign, approve</dd></div>
 <div><dt>?</dt><dd>this help; Esc closes it</dd></div></dl>
 <form method="dialog"><button>Close</button></form></dialog>`

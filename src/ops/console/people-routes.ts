@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { mayBeLost } from '../../core/mismatch.ts'
 import { type ConsoleRequestContent, readConsoleRequest } from '../../people/console-request.ts'
+import type { Person } from '../../people/decision.ts'
 import type { MismatchRow } from '../../presentation/mismatch.ts'
 import type { CaseAction, SnoozeEnd } from '../../store/mismatches/cases.ts'
 import { snoozeEnds, snoozesMs } from './case-forms.ts'
@@ -246,7 +247,11 @@ async function workOn(
   const isLoss = cases.some(({ severity, loss_base: loss }) => mayBeLost({ severity, loss }))
   if (field('action') === 'resolved' && isLoss)
     return draftsOf(people, person, [requestOf('resolved', ids, field)])
-  await people.workOnCases(person, ids.map(BigInt), actionOf(field, person))
+  const act =
+    field('action') === 'assign'
+      ? { action: 'assigned' as const, to: await assigneeOf(people, field('to')) }
+      : actionOf(field)
+  await people.workOnCases(person, ids.map(BigInt), act)
   return { redirect: back }
 }
 
@@ -256,6 +261,16 @@ export async function retryWebhooks({ people, user }: ConsoleRequest): Promise<C
   return retriedPage(await people.retryQuarantine())
 }
 
+/** Null for an empty name. */
+async function assigneeOf(people: ConsolePeople, name: string): Promise<string | null> {
+  if (name === '' || namesOf(await people.everyone()).includes(name)) return name || null
+  throw refused(`${name} is not in the register of people`, 400)
+}
+
+export function namesOf(people: readonly Pick<Person, 'person'>[]): string[] {
+  return people.map(({ person }) => person)
+}
+
 function operator(user: ConsoleUser | null): ConsoleUser {
   const person = signedIn(user)
   if (person.roles.includes('operator')) return person
@@ -263,10 +278,8 @@ function operator(user: ConsoleUser | null): ConsoleUser {
 }
 
 /** @throws Fault `request_refused` if the form is not one of a case */
-function actionOf(field: ConsoleRequest['field'], { person }: ConsoleUser): CaseAction {
+function actionOf(field: ConsoleRequest['field']): CaseAction {
   const [action, text] = [field('action'), field('text')]
-  if (action === 'take') return { action: 'assigned', to: person }
-  if (action === 'leave') return { action: 'assigned', to: null }
   if (action === 'wake') return { action: 'snoozed', until: null }
   const until = snoozeOf(field('until'))
   if (action === 'snooze' && until !== undefined) return { action: 'snoozed', until }

@@ -14,13 +14,14 @@ import {
 } from './lists.ts'
 import { causesPage, mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
-import type { ConsoleUser } from './people.ts'
+import type { ConsolePeople, ConsoleUser } from './people.ts'
 import {
   approve,
   approveAll,
   draft,
   finishOpenId,
   grantDevice,
+  namesOf,
   reject,
   requestDecision,
   retryWebhooks,
@@ -93,12 +94,13 @@ async function showOverview({ reader, search }: ConsoleRequest): Promise<Console
   })
 }
 
-async function showMismatches({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showMismatches({ reader, people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = mismatchFilter(search, reader)
   return mismatchesPage({
     rows: await reader.mismatches(wish),
     wish,
     user,
+    names: await namesFor(user, people),
     filter: search.toString(),
     ...choicesOf(reader),
   })
@@ -109,11 +111,16 @@ async function showCauses({ reader, user, search }: ConsoleRequest): Promise<Con
   return causesPage(await reader.overview(), user, choicesOf(reader))
 }
 
-async function showMismatch({ reader, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showMismatch({ reader, people, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const shown = await readNumbered('mismatch', id, reader.mismatch)
   const runbook = reader.runbook(shown.mismatch.kind)
-  return mismatchPage(shown, { runbook, user, ...choicesOf(reader) })
+  return mismatchPage(shown, { runbook, user, names: await namesFor(user, people), ...choicesOf(reader) })
+}
+
+/** Of everyone; only operators assign. */
+async function namesFor(user: ConsoleUser | null, people: ConsolePeople): Promise<string[]> {
+  return user?.roles.includes('operator') === true ? namesOf(await people.everyone()) : []
 }
 
 async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { browserInstalled, type Visitor } from '../support/browser.ts'
+import { formTokenOf, openPeopleConsole, type PeopleConsole } from '../support/people-console.ts'
+
+let console: PeopleConsole
+let ines: Visitor
+
+describe.skipIf(!browserInstalled())('work on cases, in Chromium', () => {
+  beforeAll(async () => {
+    console = await openPeopleConsole()
+    ines = await console.joined('ines', 'operator')
+  }, 60_000)
+  afterAll(async () => {
+    await ines[Symbol.asyncDispose]()
+    await console[Symbol.asyncDispose]()
+  })
+
+  test('a case and a list are assigned to others of the register, and to no one else', async () => {
+    const { page, faults } = ines
+    await page.goto(`${console.url}/mismatches/1`)
+    const to = page.getByLabel('Assign to')
+    expect(await to.locator('option').allTextContents()).toEqual(['me', 'erin', 'max', 'no one'])
+    await to.selectOption('max')
+    await page.getByRole('button', { name: 'Assign', exact: true }).click()
+    await page.getByRole('row', { name: /ines assigned .*max/ }).waitFor()
+    expect(await page.getByRole('button', { name: 'Give it back' }).count()).toBe(0)
+    await page.goto(`${console.url}/mismatches?assigned=nobody`)
+    await page.getByLabel('Assign to').last().selectOption('erin')
+    await page.getByRole('button', { name: 'Assign all' }).click()
+    await page.getByText('No mismatches.').waitFor()
+    await page.goto(`${console.url}/mismatches?assigned=max`)
+    expect(await page.locator('tbody tr').count()).toBe(1)
+    const form = await formTokenOf(ines)
+    const fields = { form, action: 'assign', to: 'zoe' }
+    expect(await console.sent(ines, '/mismatches/1', { fields })).toMatchObject({ status: 400 })
+    expect(faults).toEqual([])
+  })
+
+  test('a case is snoozed until its loss grows, and woken', async () => {
+    const { page, faults } = ines
+    await page.goto(`${console.url}/mismatches/1`)
+    await page.getByLabel('How long').selectOption('until the loss grows')
+    await page.getByRole('button', { name: 'Snooze' }).click()
+    await page.getByText('until a larger loss', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'End the snooze' }).click()
+    await page.getByRole('button', { name: 'Snooze' }).waitFor()
+    expect(faults).toEqual([])
+  })
+})
