@@ -36,6 +36,22 @@ describe.skipIf(!browserInstalled())('work on cases, in Chromium', () => {
     expect(faults).toEqual([])
   })
 
+  test('a command, a transaction and an address are copied', async () => {
+    const { page, context, faults } = ines
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const copied = async (title: RegExp) => {
+      const button = page.getByTitle(title).first()
+      await button.click()
+      await page.getByText('Copied', { exact: true }).waitFor()
+      return page.evaluate('navigator.clipboard.readText()')
+    }
+    await page.goto(`${console.url}/mismatches/1`)
+    expect(await copied(/^bin.depositd mismatches assign/)).toBe('bin/depositd mismatches assign 1 NAME')
+    await page.goto(`${console.url}/deposits/1`)
+    expect(await copied(/^0x/)).toMatch(/^0x[\da-fA-F]{40,64}$/)
+    expect(faults).toEqual([])
+  })
+
   test('a case is snoozed until its loss grows, and woken', async () => {
     const { page, faults } = ines
     await page.goto(`${console.url}/mismatches/1`)

@@ -32,6 +32,25 @@ for (const time of document.querySelectorAll('time')) {
   time.textContent = `${clock.format(at)} ${name}`
 }
 
+/** Buttons that copy a command, or a transaction or address: hexadecimal, or base58 on Solana. */
+for (const element of document.querySelectorAll('pre code, dd')) {
+  const text = element.textContent ?? ''
+  const copied = element.matches('code') ? text : /\b(?:0x[\da-fA-F]{40,}|[1-9A-HJ-NP-Za-km-z]{32,88})\b/.exec(text)?.[0]
+  if (copied === undefined) continue
+  const button = document.createElement('button')
+  button.className = 'copy'
+  button.type = 'button'
+  button.textContent = 'Copy'
+  button.title = copied
+  button.addEventListener('click', () => {
+    navigator.clipboard.writeText(copied).then(
+      () => (button.textContent = 'Copied'),
+      () => (button.textContent = 'Not copied'),
+    )
+  })
+  element.append(' ', button)
+}
+
 const pages = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.top nav a')])
 const entries = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('tbody tr')].flatMap((row) => row.querySelector('a') ?? []))
 const help = /** @type {HTMLDialogElement} */ (document.querySelector('#keys'))

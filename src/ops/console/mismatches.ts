@@ -87,7 +87,10 @@ function commandsFor(id: string, depositId: string | null): Html {
     `bin/depositd mismatches resolve ${id} --reason TEXT`,
     ...(depositId === null ? [] : [`bin/depositd deposits show ${depositId}`]),
   ]
-  return html`<pre>${lines.join('\n')}</pre>`
+  return html`<pre>${lines.map(
+    (line) => html`<code>${line}</code>
+`,
+  )}</pre>`
 }
 
 const statuses = ['open', 'snoozed', 'all'] as const
