@@ -44,7 +44,8 @@ let world: World
 let payments: StruckPayment[]
 
 beforeAll(async () => {
-  const settings = { policy: { ...deadlines, routes }, channels: [till] }
+  const sections = () => ({ schedule: { pollQuiet: '1m' } })
+  const settings = { policy: { ...deadlines, routes }, channels: [till], sections }
   // What is said to be on another network needs one of the same family.
   world = await startWorld({ networks: ['base', 'arbitrum', 'solana'], ...settings }, stack)
   const rates = Object.fromEntries(depositKnobs.map((knob) => [knob, strikingRate]))

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { mayBeLost } from '../../core/mismatch.ts'
 import { type ConsoleRequestContent, readConsoleRequest } from '../../people/console-request.ts'
-import type { Person } from '../../people/decision.ts'
 import type { MismatchRow } from '../../presentation/mismatch.ts'
 import type { CaseAction, SnoozeEnd } from '../../store/mismatches/cases.ts'
 import { snoozeEnds, snoozesMs } from './case-forms.ts'
@@ -17,7 +16,7 @@ import { refused } from './forms.ts'
 import { mayRetry, retriedPage } from './lists.ts'
 import { mismatchFilter } from './mismatches.ts'
 import { assertionOf } from './passkey-form.ts'
-import type { ConsolePeople, ConsoleUser } from './people.ts'
+import { type ConsolePeople, type ConsoleUser, namesOf } from './people.ts'
 import { missing, numberOf, readQuery, shortText } from './query.ts'
 import { type ConsoleAnswer, type ConsoleRequest, readNumbered } from './request.ts'
 import { devicePage, enteredPage, grantedPage, invitationPage, signInPage, youPage } from './sign-in.ts'
@@ -265,10 +264,6 @@ export async function retryWebhooks({ people, user }: ConsoleRequest): Promise<C
 async function assigneeOf(people: ConsolePeople, name: string): Promise<string | null> {
   if (name === '' || namesOf(await people.everyone()).includes(name)) return name || null
   throw refused(`${name} is not in the register of people`, 400)
-}
-
-export function namesOf(people: readonly Pick<Person, 'person'>[]): string[] {
-  return people.map(({ person }) => person)
 }
 
 function operator(user: ConsoleUser | null): ConsoleUser {

@@ -93,3 +93,7 @@ export type ConsolePeople = {
   retryQuarantine: () => Promise<readonly { outcome: string }[]>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
 }
+
+export function namesOf(people: readonly Pick<Person, 'person'>[]): string[] {
+  return people.map(({ person }) => person)
+}

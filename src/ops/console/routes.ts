@@ -14,14 +14,13 @@ import {
 } from './lists.ts'
 import { causesPage, mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
-import type { ConsolePeople, ConsoleUser } from './people.ts'
+import { type ConsolePeople, type ConsoleUser, namesOf } from './people.ts'
 import {
   approve,
   approveAll,
   draft,
   finishOpenId,
   grantDevice,
-  namesOf,
   reject,
   requestDecision,
   retryWebhooks,
