@@ -891,6 +891,7 @@ constraint withdrawal_pkey on withdrawal: PRIMARY KEY (wallet, withdrawal_id);
 constraint withdrawal_state_check on withdrawal: CHECK ((state = ANY (ARRAY['requested'::text, 'sent'::text, 'paid'::text, 'failed'::text, 'unproved'::text])));
 constraint withdrawal_status_check on withdrawal: CHECK ((status = ANY (ARRAY['requested'::text, 'sent'::text, 'settled'::text, 'failed'::text])));
 
+CREATE INDEX access_event_at ON public.access_event USING btree (at);
 CREATE INDEX access_event_person ON public.access_event USING btree (lower(person), id);
 CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX address_end_address ON public.address_end USING btree (address_id, id DESC);
@@ -901,6 +902,7 @@ CREATE INDEX chain_movement_outsiders ON public.chain_movement USING btree (netw
 CREATE INDEX chain_transfer_height ON public.chain_transfer USING btree (network, height);
 CREATE INDEX chain_transfer_received ON public.chain_transfer USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (transfer);
+CREATE INDEX decision_event_at ON public.decision_event USING btree (at);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_service ON public.deposit USING btree (service, id) WHERE ((merged_into IS NULL) AND (service <> 'default'::text));
@@ -933,6 +935,7 @@ CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_closed_at ON public.mismatch USING btree (LEAST(cleared_at, resolved_at));
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_event_mismatch_id ON public.mismatch_event USING btree (mismatch_id);
+CREATE INDEX mismatch_event_of_people ON public.mismatch_event USING btree (at) WHERE (actor <> ALL (ARRAY['depositd'::text, 'policy'::text]));
 CREATE INDEX mismatch_group_id ON public.mismatch USING btree (group_id);
 CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE (cleared_at IS NULL);
 CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE (cleared_at IS NULL);
@@ -3070,7 +3073,7 @@ CREATE OR REPLACE FUNCTION public.may_be_lost(loss numeric, severity text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
-RETURN COALESCE((loss > (0)::numeric), (severity = 'severe'::text))
+RETURN ((loss IS NOT NULL) OR (severity = 'severe'::text))
 ;
 CREATE OR REPLACE FUNCTION public.outsiders_of(of_network text, recipients text[])
  RETURNS text[]

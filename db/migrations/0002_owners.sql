@@ -132,6 +132,8 @@ create table decision_event (
 
 create trigger decision_append_only before update or delete or truncate on decision
   for each statement execute function refuse_change();
+create index decision_event_at on decision_event (at);
+
 create trigger decision_event_append_only before update or delete or truncate on decision_event
   for each statement execute function refuse_change();
 
@@ -321,6 +323,7 @@ create table invitation (
   passkey text,
   expires_at timestamptz not null
 );
+
 -- Who came and went, and what they took out of the database. Decisions and case work have records of their own.
 create table access_event (
   id bigint generated always as identity primary key,
@@ -336,6 +339,7 @@ create table access_event (
   constraint access_event_person check (person is not null or action in ('exported', 'bundle_made', 'dispute_made'))
 );
 create index access_event_person on access_event (lower(person), id);
+create index access_event_at on access_event (at);
 create trigger access_event_append_only before update or delete or truncate on access_event
   for each statement execute function refuse_change();
 

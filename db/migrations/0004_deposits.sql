@@ -210,9 +210,11 @@ create table mismatch_event (
 );
 
 create index mismatch_event_mismatch_id on mismatch_event (mismatch_id);
+-- For the audit log.
+create index mismatch_event_of_people on mismatch_event (at) where actor not in ('depositd', 'policy');
 
 create function may_be_lost(loss numeric, severity text) returns boolean language sql immutable
-  return coalesce(loss > 0, severity = 'severe');
+  return loss is not null or severity = 'severe';
 
 -- If money may be lost, people sign what ends the mismatch.
 create function refuse_unsigned_loss() returns trigger language plpgsql as $$

@@ -40,11 +40,12 @@ export type Mismatch = {
 }
 
 /**
- * If it does, resolving it takes a signed decision. A severe mismatch without a measured loss may cost any amount.
- * @param loss in base units; null if there is none or it cannot be measured
+ * If it does, resolving it takes a signed decision. A severe mismatch without a measured loss may cost any amount. The
+ * database has the same rule, `may_be_lost`.
+ * @param loss null if there is none or it cannot be measured
  */
-export function mayBeLost({ severity, loss }: { severity: string; loss: string | null }): boolean {
-  return loss === null ? severity === 'severe' : BigInt(loss) > 0n
+export function mayBeLost({ severity, loss }: { severity: string; loss: unknown }): boolean {
+  return loss !== null || severity === 'severe'
 }
 
 /** Null if there is nothing to lose. */

@@ -190,5 +190,5 @@ const signedActions = new Set(['written_off', 'write_off_withdrawn', 'matched', 
 function isUnsigned({ action, actor, decision_id: decision, after }: HistoryLine, severity: string): boolean {
   if (decision !== null || actor === 'policy' || actor === 'depositd') return false
   if (action !== 'resolved') return signedActions.has(action)
-  return mayBeLost({ severity, loss: typeof after?.loss === 'string' ? after.loss : null })
+  return mayBeLost({ severity, loss: after?.loss ?? null })
 }

@@ -38,13 +38,13 @@ const deadlines = {
   chainWithin: '1h',
 }
 const delayMs = 50_000
+const sections = () => ({ schedule: { pollQuiet: '1m' } })
 
 const stack = new AsyncDisposableStack()
 let world: World
 let payments: StruckPayment[]
 
 beforeAll(async () => {
-  const sections = () => ({ schedule: { pollQuiet: '1m' } })
   const settings = { policy: { ...deadlines, routes }, channels: [till], sections }
   // What is said to be on another network needs one of the same family.
   world = await startWorld({ networks: ['base', 'arbitrum', 'solana'], ...settings }, stack)

@@ -1,13 +1,21 @@
 import { sql } from 'kysely'
-import { expect } from 'vitest'
-import { type Books, late } from './books.ts'
+import { expect, onTestFinished } from 'vitest'
+import { type Books, late, openBooks } from './books.ts'
 import { claim, payment, webhook } from './evidence.ts'
-import { decideTogether, decisionDeps } from './people.ts'
+import { addPeople, decideTogether, decisionDeps } from './people.ts'
 
 export const unsettled = { status: 'confirmed', settlement: { tx: null, amount: null, fee: null } } as const
 export const reason = 'the service is bankrupt'
 const lost = { verdict: 'write_off', account: 'expenses:write_off' } as const
 export const withdrawn = { verdict: 'write_off_withdrawn', account: null } as const
+
+/** With erin and max, until the test ends. */
+export async function booksWithPeople(): Promise<Books> {
+  const books = await openBooks()
+  onTestFinished(() => books[Symbol.asyncDispose]())
+  await addPeople(books.owner)
+  return books
+}
 
 /** A payment of 100 USDC whose delivery is overdue, and the number of the mismatch that says so. */
 export async function overdue(books: Books): Promise<bigint> {

@@ -210,7 +210,7 @@ export async function workOnCase(request: ConsoleRequest): Promise<ConsoleAnswer
   const { mismatch } = await readNumbered('mismatch', id, reader.mismatch)
   const { severity, loss_base: loss } = mismatch
   return workOn(request, person, {
-    cases: [{ id, severity, loss_base: typeof loss === 'string' ? loss : null }],
+    cases: [{ id, severity, loss_base: loss }],
     back: `/mismatches/${id}`,
   })
 }
@@ -234,7 +234,7 @@ export async function workOnCases(request: ConsoleRequest): Promise<ConsoleAnswe
   )
 }
 
-type WorkedCase = Pick<MismatchRow, 'id' | 'severity' | 'loss_base'>
+type WorkedCase = Pick<MismatchRow, 'id' | 'severity'> & { loss_base: unknown }
 
 /** What may be a loss is resolved by a decision, of all of them. */
 async function workOn(

@@ -1,15 +1,16 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/core/evidence.ts'
 import { decisionsCheck } from '../../../src/jobs/people/check-decisions.ts'
 import { approveDecision, decideUnsigned, requestDecision } from '../../../src/jobs/people/decide.ts'
 import { readGauges } from '../../../src/store/gauges.ts'
-import { type Books, openBooks } from '../../support/books.ts'
+import { type Books } from '../../support/books.ts'
 import { at, claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
 import { problemOf } from '../../support/manual-journals.ts'
-import { addPeople, decideTogether, signers } from '../../support/people.ts'
+import { decideTogether, signers } from '../../support/people.ts'
 import {
   balances,
+  booksWithPeople,
   expectBalanced,
   mismatches,
   moneyDeps,
@@ -25,10 +26,7 @@ import {
 let books: Books
 
 beforeEach(async () => {
-  const own = await openBooks()
-  onTestFinished(() => own[Symbol.asyncDispose]())
-  books = own
-  await addPeople(books.owner)
+  books = await booksWithPeople()
 })
 
 const owed = { 'liabilities:deposits:channel:shop base': '-100000000' }

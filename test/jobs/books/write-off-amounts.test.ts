@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { type TransferDecision, transferRef } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { decisionOn } from '../../../src/jobs/books/propose-matches.ts'
@@ -8,11 +8,12 @@ import { recordDecisions } from '../../../src/store/books/proposals.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { bookJournals } from '../../../src/store/ledger/journals.ts'
 import { findTransfers, type StakedTransfer } from '../../../src/store/mismatches/staked-deposits.ts'
-import { type Books, openBooks } from '../../support/books.ts'
+import { type Books } from '../../support/books.ts'
 import { at, claim, delivery, payment, usdcOnBase, webhook, writeOffOf } from '../../support/evidence.ts'
-import { addPeople, signers } from '../../support/people.ts'
+import { signers } from '../../support/people.ts'
 import {
   balances,
+  booksWithPeople,
   mismatches,
   openKinds,
   overdue,
@@ -24,10 +25,7 @@ import {
 let books: Books
 
 beforeEach(async () => {
-  const own = await openBooks()
-  onTestFinished(() => own[Symbol.asyncDispose]())
-  books = own
-  await addPeople(books.owner)
+  books = await booksWithPeople()
 })
 
 const payingRef = transferRef(payment())

@@ -1,23 +1,22 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { mayBeLost } from '../../../src/core/mismatch.ts'
+import { severities } from '../../../src/core/mismatches/kind-entry.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { decisionsCheck } from '../../../src/jobs/people/check-decisions.ts'
 import { approveDecision, requestDecision } from '../../../src/jobs/people/decide.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { countUnsigned } from '../../../src/store/decisions.ts'
 import { workOnCases } from '../../../src/store/mismatches/cases.ts'
-import { type Books, openBooks } from '../../support/books.ts'
+import { type Books } from '../../support/books.ts'
 import { claim, delivery, payment, webhook } from '../../support/evidence.ts'
-import { addPeople, signers } from '../../support/people.ts'
-import { mismatches, moneyDeps, openKinds, overdue } from '../../support/write-offs.ts'
+import { signers } from '../../support/people.ts'
+import { booksWithPeople, mismatches, moneyDeps, openKinds, overdue } from '../../support/write-offs.ts'
 
 let books: Books
 
 beforeEach(async () => {
-  const own = await openBooks()
-  onTestFinished(() => own[Symbol.asyncDispose]())
-  books = own
-  await addPeople(books.owner)
+  books = await booksWithPeople()
 })
 
 const reason = 'the service pays it next month'
@@ -66,6 +65,16 @@ test('the login of the daemon resolves no loss, and names no decision', async ()
   await expect(event.execute(books.db)).rejects.toThrow('needs a signed decision')
   expect(await openKinds(books)).toEqual(['settlement_missing'])
 })
+
+test.each([null, '0', '5'].flatMap((loss) => severities.map((severity) => ({ loss, severity }))))(
+  'program and database agree on what may be lost: $loss, $severity',
+  async ({ loss, severity }) => {
+    const { rows } = await sql<{
+      may: boolean
+    }>`select may_be_lost(${loss}::numeric, ${severity}) as may`.execute(books.db)
+    expect(rows).toEqual([{ may: mayBeLost({ loss, severity }) }])
+  },
+)
 
 test('within the limit one person is enough, for all of an asset together', async () => {
   const id = await overdue(books)
