@@ -121,7 +121,8 @@ test('a restore is refused while a worker runs, also after its session was lost;
 
 async function lockSession(db: Kysely<Tables>): Promise<number | null> {
   const { rows } = await sql<{ pid: number }>`
-    select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock'
+    select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted
+      and ((classid::bigint << 32) | objid::bigint) = hashtext('depositd worker')::bigint
       and database = (select oid from pg_database where datname = current_database())`.execute(db)
   return rows[0]?.pid ?? null
 }
