@@ -9,7 +9,7 @@ import type { NetworkName } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { logEvent } from '../log/log-event.ts'
 import { type EvmClient, openEvmClient } from './evm-faucet.ts'
-import { freePort, loopback } from './free-port.ts'
+import { loopback, onFreePort } from './free-port.ts'
 import { type Child, endLeftover, hasLeftover, lastOutput, startChild } from './processes.ts'
 
 export type AnvilSettings = {
@@ -48,7 +48,18 @@ export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
   const { name, chainId, folder, log, blockMs = blockMsByDefault } = settings
   const file = chainFile(folder)
   await rescueChain(settings, file)
-  const port = await freePort(settings.port)
+  const { url, child } = await onFreePort(settings.port, (port) => startNode(settings, file, port))
+  const client = openEvmClient(url, chainId)
+  return { name, url, pid: child.pid, client, ...(await keepMining({ client, file, child, blockMs, log })) }
+}
+
+async function startNode(
+  settings: AnvilSettings,
+  file: ChainFile,
+  port: number,
+): Promise<{ url: string; child: Child }> {
+  const { chainId, folder, log } = settings
+  const url = `http://${loopback}:${port}`
   const child = await startChild({
     name: programName,
     folder,
@@ -60,11 +71,9 @@ export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
     env: { HOME: folder },
     log,
   })
-  const url = `http://${loopback}:${port}`
   writeFileSync(join(folder, urlFile), url)
-  const client = openEvmClient(url, chainId)
   await untilReady(url, child, settings)
-  return { name, url, pid: child.pid, client, ...(await keepMining({ client, file, child, blockMs, log })) }
+  return { url, child }
 }
 
 async function rescueChain({ folder, chainId, log }: AnvilSettings, file: ChainFile): Promise<void> {

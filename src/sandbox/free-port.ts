@@ -15,6 +15,22 @@ export async function freePort(wanted?: number): Promise<number> {
   )
 }
 
+/**
+ * Uses the wanted port if it is free. If another process takes the port in between, it starts once more on another one.
+ */
+export async function onFreePort<Started>(
+  wanted: number | undefined,
+  start: (port: number) => Promise<Started>,
+): Promise<Started> {
+  const port = await freePort(wanted)
+  try {
+    return await start(port)
+  } catch (error) {
+    if ((await tryPort(port)) !== null) throw error
+    return start(await freePort())
+  }
+}
+
 async function tryPort(port: number): Promise<number | null> {
   const server = createServer()
   try {

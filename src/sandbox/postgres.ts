@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, escapeIdentifier } from 'pg'
 import type { Logger } from 'pino'
 import { Fault, messageOf } from '../core/errors.ts'
-import { freePort, loopback } from './free-port.ts'
-import { openCluster, postgresProcess } from './postgres-cluster.ts'
+import { loopback, onFreePort } from './free-port.ts'
+import { openCluster, type PostgresCluster, postgresProcess } from './postgres-cluster.ts'
 import { type Child, lastOutput, startChild } from './processes.ts'
 
 export type PostgresSettings = {
@@ -33,22 +33,26 @@ const duplicateDatabase = '42P04'
  * @throws Fault `remote_failed`
  */
 export async function startPostgres(settings: PostgresSettings): Promise<PostgresServer> {
-  const { folder, log, durability = 'full', sharedBuffers = '32MB', environment = {} } = settings
-  const cluster = await openCluster(folder, log)
-  const port = await freePort(settings.port)
+  const cluster = await openCluster(settings.folder, settings.log)
+  const { server, url } = await onFreePort(settings.port, (port) => startServer(cluster, settings, port))
+  return { url, createDatabase: (name) => createDatabase(url('postgres'), name), stop: () => server.stop() }
+}
+
+async function startServer(
+  cluster: PostgresCluster,
+  settings: PostgresSettings,
+  port: number,
+): Promise<{ server: Child; url: PostgresServer['url'] }> {
+  const { folder, durability = 'full', sharedBuffers = '32MB', environment = {} } = settings
   const { env, ...program } = postgresProcess(cluster, { port, durability, sharedBuffers })
   const server = await startChild({ ...program, env: { ...env, ...environment } })
   const url = (database: string): string =>
     `postgres://postgres:${cluster.password}@${loopback}:${port}/${encodeURIComponent(database)}`
   const outcome = await Promise.race([untilReady(url('postgres')), endedEarly(server)])
-  if (outcome !== 'ready') {
-    await server.stop()
-    throw new Fault('remote_failed', {
-      what: 'starting PostgreSQL',
-      problem: `${outcome}; ${lastOutput(folder, 'postgres')}`,
-    })
-  }
-  return { url, createDatabase: (name) => createDatabase(url('postgres'), name), stop: () => server.stop() }
+  if (outcome === 'ready') return { server, url }
+  await server.stop()
+  const problem = `${outcome}; ${lastOutput(folder, 'postgres')}`
+  throw new Fault('remote_failed', { what: 'starting PostgreSQL', problem })
 }
 
 async function untilReady(url: string): Promise<string> {

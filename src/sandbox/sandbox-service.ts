@@ -11,7 +11,7 @@ import { type DepositService, startService } from '../service/service.ts'
 import type { TlsSettings } from '../service/settings.ts'
 import type { WebhookEndpoint } from '../service/webhooks/endpoints.ts'
 import { timed } from './chains.ts'
-import { freePort } from './free-port.ts'
+import { onFreePort } from './free-port.ts'
 import { databases, type GroundSettings, startGround } from './ground.ts'
 import type { SandboxNetwork } from './local-networks.ts'
 import { type SandboxSecrets, type ServiceFiles, writeServiceFiles } from './service-files.ts'
@@ -42,26 +42,26 @@ const liquidityOfTokens = '1000000'
 export async function startSandboxService(settings: SandboxServiceSettings): Promise<DepositService> {
   const { networks, secrets, log, ...asked } = settings
   await Promise.all(networks.map((network) => fundLiquidity(network, secrets)))
-  // Only now: a free port stays free for a moment.
-  const port = settings.port ?? (await freePort(usualPort))
-  return startService(
-    {
-      ...asked,
-      port,
-      seed: secrets.seed,
-      networks,
-      apiKeys: [
-        { key: secrets.readKey, scope: 'read' },
-        { key: secrets.writeKey, scope: 'write' },
-      ],
-      allowPrivateWebhooks: true,
-      quotes: { prices, source: null, feeBasisPoints: 10, spreadBasisPoints: 0 },
-      sweep: { minimums: {} },
-      replaceAfterMs,
-      pollEveryMs,
-    },
-    { log: log.child({ part: 'service' }) },
-  )
+  const start = (port: number) =>
+    startService(
+      {
+        ...asked,
+        port,
+        seed: secrets.seed,
+        networks,
+        apiKeys: [
+          { key: secrets.readKey, scope: 'read' },
+          { key: secrets.writeKey, scope: 'write' },
+        ],
+        allowPrivateWebhooks: true,
+        quotes: { prices, source: null, feeBasisPoints: 10, spreadBasisPoints: 0 },
+        sweep: { minimums: {} },
+        replaceAfterMs,
+        pollEveryMs,
+      },
+      { log: log.child({ part: 'service' }) },
+    )
+  return asked.port === undefined ? onFreePort(usualPort, start) : start(asked.port)
 }
 
 async function fundLiquidity(network: SandboxNetwork, { seed }: SandboxSecrets): Promise<void> {

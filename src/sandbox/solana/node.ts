@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
 import { logEvent } from '../../log/log-event.ts'
-import { freePort, loopback } from '../free-port.ts'
+import { loopback, onFreePort } from '../free-port.ts'
 import { sandboxSigner } from '../solana-faucet.ts'
 import { accountMethods } from './account-methods.ts'
 import { openChain, type SolanaChain } from './chain.ts'
@@ -56,16 +56,15 @@ export async function startSolana(settings: SolanaSettings): Promise<SandboxSola
   const faucet = await sandboxSigner('faucet')
   const balances = new Map([...(settings.genesis ?? []), [faucet.address, faucetLamports] as const])
   const chain = openChain({ path: join(folder, 'transactions.jsonl'), slots, genesis: toAccounts(balances) })
-  const port = await freePort(settings.port)
   const methods = {
     ...clusterMethods(chain),
     ...accountMethods(chain),
     ...historyMethods(chain),
     ...submitMethods(chain, createFaucet(faucet, slots)),
   }
-  const server = await serveRpc(methods, port, log)
+  const server = await onFreePort(settings.port, (port) => serveRpc(methods, port, log))
   return {
-    url: `http://${loopback}:${port}`,
+    url: server.url,
     async stop() {
       await server.stop()
       chain.history.close()
@@ -131,7 +130,7 @@ function clusterMethods(chain: SolanaChain): Methods {
   }
 }
 
-type RpcServer = { stop(): Promise<void> }
+type RpcServer = { url: string; stop(): Promise<void> }
 
 const bodyBytesMax = 1_000_000
 const batchMax = 100
@@ -153,6 +152,7 @@ async function serveRpc(methods: Methods, port: number, log: Logger): Promise<Rp
   server.listen(port, loopback)
   await once(server, 'listening')
   return {
+    url: `http://${loopback}:${port}`,
     async stop() {
       const closed = once(server, 'close')
       server.close()
