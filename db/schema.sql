@@ -453,7 +453,10 @@ table public.quarantine (
   source text not null
 );
 table public.rule_set (
+  approved_by text,
+  decision_id bigint,
   id bigint not null generated as identity,
+  requested_by text,
   rules text not null,
   since timestamp with time zone not null default clock_timestamp()
 );
@@ -816,7 +819,11 @@ constraint proposal_service_id_role_transfer_key on proposal: UNIQUE (service_id
 constraint proposal_state_check on proposal: CHECK ((state = ANY (ARRAY['proposed'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text])));
 constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
 constraint quarantine_size_check on quarantine: CHECK ((size > 0));
+constraint rule_set_approved_by_check on rule_set: CHECK ((approved_by <> ''::text));
+constraint rule_set_check on rule_set: CHECK (((requested_by IS NOT NULL) OR (num_nonnulls(approved_by, decision_id) = 0)));
+constraint rule_set_decision_id_fkey on rule_set: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint rule_set_pkey on rule_set: PRIMARY KEY (id);
+constraint rule_set_requested_by_check on rule_set: CHECK ((requested_by <> ''::text));
 constraint rule_set_rules_check on rule_set: CHECK ((rules IS JSON OBJECT));
 constraint seal_first on seal: CHECK (((number = 1) = (first_leaf = 0)));
 constraint seal_first_leaf_key on seal: UNIQUE (first_leaf);
@@ -1108,7 +1115,7 @@ UNION ALL
 UNION ALL
  SELECT ('rules '::text || rule_set.id) AS entry,
     rule_set.since AS at,
-    NULL::text AS person,
+    rule_set.requested_by AS person,
     'rules_changed'::text AS action,
     ('rules '::text || rule_set.id) AS detail,
     NULL::text AS login
@@ -1725,7 +1732,10 @@ view accounting.prices as
 view accounting.rule_sets as
  SELECT id,
     (rules)::jsonb AS rules,
-    since
+    since,
+    requested_by,
+    approved_by,
+    decision_id
    FROM rule_set;
 view accounting.scorecard as
  SELECT service,
@@ -2718,6 +2728,14 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.has_people()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (select from decision where kind = 'person')
+$function$
+;
 CREATE OR REPLACE FUNCTION public.hold_decimals()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3323,6 +3341,7 @@ CREATE TRIGGER owner_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.o
 CREATE TRIGGER owner_decided BEFORE INSERT ON public.owner FOR EACH ROW WHEN ((new.added_by <> 'depositd'::text)) EXECUTE FUNCTION refuse_undecided();
 CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.price FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER rule_set_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.rule_set FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER rule_set_decided BEFORE INSERT ON public.rule_set FOR EACH ROW WHEN (has_people()) EXECUTE FUNCTION refuse_undecided();
 CREATE TRIGGER seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_node_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal_node FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valuation_rule_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valuation_rule FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3673,6 +3692,7 @@ comment on column approved_by of view accounting.manual_journals is 'The person 
 comment on column approved_by of view accounting.mismatch_history is 'The second person; empty if none was required.';
 comment on column approved_by of view accounting.period_history is 'The second person; empty if there was none.';
 comment on column approved_by of view accounting.periods is 'The second person; empty if there was none.';
+comment on column approved_by of view accounting.rule_sets is 'The second person, if it took two.';
 comment on column arriving of view accounting.wallet_balances is 'Credits of open deposits that are not proved yet, in units of the asset.';
 comment on column asset of view accounting.balances is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.daily_totals is 'Asset paid: network/contract, network/mint or network/native.';
@@ -3770,6 +3790,7 @@ comment on column decision_id of view accounting.address_book is 'Signed decisio
 comment on column decision_id of view accounting.manual_journals is 'The signed decision; empty if it was booked without signatures.';
 comment on column decision_id of view accounting.mismatch_history is 'The signed decision; empty if none was needed, or if it was decided without signatures.';
 comment on column decision_id of view accounting.period_history is 'The signed decision; empty if it was done without signatures.';
+comment on column decision_id of view accounting.rule_sets is 'The decision that people signed. Null without signatures.';
 comment on column delivered of view accounting.conversion is 'The amount after conversion, in units of the asset: delivered, fee and tolerated difference.';
 comment on column delivered of view accounting.scorecard is 'Delivered for them, in units of the asset delivered.';
 comment on column delivered_asset of view accounting.conversion is 'Asset delivered; empty if there is more than one.';
@@ -3977,6 +3998,7 @@ comment on column recorded_at of view accounting.valuation is 'When it was writt
 comment on column reopened of view accounting.periods is 'How often it was opened again.';
 comment on column requested_at of view accounting.decisions is 'When it was requested.';
 comment on column requested_by of view accounting.decisions is 'The person who requested it.';
+comment on column requested_by of view accounting.rule_sets is 'Null if the settings alone made them active: before there were people, or in embedded mode.';
 comment on column resolved_at of view accounting.mismatches is 'When a person resolved it; empty once new evidence or a person opened it again.';
 comment on column resolved_by of view accounting.mismatches is 'The person who resolved it.';
 comment on column reversed_by of view accounting.manual_journals is 'The journal that takes this one back.';
@@ -3985,7 +4007,7 @@ comment on column reverses of view accounting.late_items is 'The journal that th
 comment on column reverses of view accounting.manual_journals is 'The journal that this one takes back.';
 comment on column role of view accounting.address_book is 'deposit or recipient.';
 comment on column root of view accounting.checkpoints is 'Root of the Merkle tree over these rows, SHA-256.';
-comment on column rules of view accounting.rule_sets is 'Policy, routes, contra accounts, and the addresses of the service, as JSON.';
+comment on column rules of view accounting.rule_sets is 'Policy, routes, contra accounts, the addresses of the service, and the limits of one person, as JSON.';
 comment on column scope of view accounting.scorecard is 'service: all deposits of the service; route: those of one asset paid and one asset delivered.';
 comment on column service of view accounting.daily_totals is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column service of view accounting.deposits is 'Name of the deposit service in the settings.';

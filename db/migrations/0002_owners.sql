@@ -65,24 +65,6 @@ create table valuation_rule (
 create trigger valuation_rule_append_only before update or delete or truncate on valuation_rule
   for each statement execute function refuse_change();
 
--- By what deposits are decided: policy, routes, contra accounts and senders, as JSON. The last row is active.
-create table rule_set (
-  id bigint generated always as identity primary key,
-  rules text not null check (rules is json object),
-  since timestamptz not null default clock_timestamp()
-);
-
-create trigger rule_set_append_only before update or delete or truncate on rule_set
-  for each statement execute function refuse_change();
-
-create view accounting.rule_sets as
-  select id, rules::jsonb as rules, since from rule_set;
-
-comment on view accounting.rule_sets is 'One row per change of the rules by which deposits are decided. The last one is active.';
-comment on column accounting.rule_sets.id is 'Number of the change.';
-comment on column accounting.rule_sets.rules is 'Policy, routes, contra accounts, and the addresses of the service, as JSON.';
-comment on column accounting.rule_sets.since is 'When they became active.';
-
 create view active_valuation as
   select id, currency, max_age, own_accounts, method, pool
   from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;
@@ -159,6 +141,40 @@ begin
     using errcode = 'insufficient_privilege';
 end
 $$;
+
+-- Until there are people, the settings alone say by what rules deposits are decided.
+create function has_people() returns boolean language sql stable as $$
+  select exists (select from decision where kind = 'person')
+$$;
+
+-- By what deposits are decided, as JSON: policy, routes, contra accounts, senders, and up to which amount one person decides
+-- alone. The last row is active.
+create table rule_set (
+  id bigint generated always as identity primary key,
+  rules text not null check (rules is json object),
+  since timestamptz not null default clock_timestamp(),
+  requested_by text check (requested_by <> ''),
+  approved_by text check (approved_by <> ''),
+  decision_id bigint references decision,
+  check (requested_by is not null or num_nonnulls(approved_by, decision_id) = 0)
+);
+
+create trigger rule_set_append_only before update or delete or truncate on rule_set
+  for each statement execute function refuse_change();
+
+create trigger rule_set_decided before insert on rule_set
+  for each row when (has_people()) execute function refuse_undecided();
+
+create view accounting.rule_sets as
+  select id, rules::jsonb as rules, since, requested_by, approved_by, decision_id from rule_set;
+
+comment on view accounting.rule_sets is 'One row per change of the rules by which deposits are decided. The last one is active.';
+comment on column accounting.rule_sets.id is 'Number of the change.';
+comment on column accounting.rule_sets.rules is 'Policy, routes, contra accounts, the addresses of the service, and the limits of one person, as JSON.';
+comment on column accounting.rule_sets.since is 'When they became active.';
+comment on column accounting.rule_sets.requested_by is 'Null if the settings alone made them active: before there were people, or in embedded mode.';
+comment on column accounting.rule_sets.approved_by is 'The second person, if it took two.';
+comment on column accounting.rule_sets.decision_id is 'The decision that people signed. Null without signatures.';
 
 -- Channels and StableWallets, and where the service was told to forward their deposits.
 create table owner (

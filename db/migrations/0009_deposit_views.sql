@@ -112,7 +112,7 @@ create view accounting.audit_log as
   select 'mismatch event ' || id, at, actor, action, 'mismatch ' || mismatch_id, null
   from mismatch_event where actor not in ('depositd', 'policy')
   union all
-  select 'rules ' || id, since, null, 'rules_changed', 'rules ' || id, null from rule_set;
+  select 'rules ' || id, since, requested_by, 'rules_changed', 'rules ' || id, null from rule_set;
 
 comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, decisions, work on cases, changes of the rules.';
 comment on column accounting.audit_log.entry is 'The row behind it: its table and number.';

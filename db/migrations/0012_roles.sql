@@ -40,6 +40,7 @@ grant update (symbol, decimals) on asset to depositd_daemon;
 grant select on price, rule_set, active_sender, valuation_rule, active_valuation, chain_gap to depositd_daemon;
 grant insert (asset, currency, at, price, source) on price to depositd_daemon;
 grant insert (rules) on rule_set to depositd_daemon;
+grant insert (requested_by, approved_by, decision_id) on rule_set to depositd_decider;
 grant insert (currency, max_age, own_accounts, method, pool) on valuation_rule to depositd_daemon;
 
 -- The daemon: deposits and mismatches.

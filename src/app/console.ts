@@ -34,7 +34,7 @@ import { listMismatches, showMismatch } from '../store/mismatches/show-mismatche
 import { listOwners, type OwnerLine } from '../store/owners.ts'
 import { listQuarantine } from '../store/quarantine.ts'
 import { readScorecard } from '../store/scorecard.ts'
-import { listRuleSets } from '../store/streams.ts'
+import { listRuleSets, waitingRules } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { composePeople } from './console-people.ts'
 import { createBundleMaker } from './evidence-bundle.ts'
@@ -107,10 +107,7 @@ export function composeConsole(
     proposals: (wish) => reading(listProposals(db, wish)),
     quarantine: (wish) => reading(listQuarantine(db, wish)),
     scorecard: () => reading(scorecard()),
-    settings: async () => ({
-      rules: await reading(listRuleSets(db, ruleSetsMax)),
-      ...shownSettings({ ...settings, ...services.followed() }),
-    }),
+    settings: () => reading(readSettings(db, { ...settings, ...services.followed() })),
     runbook: (kind) => sectionNamed(runbook, kind),
   }
   const people = composePeople(settings, { services, opsUrl: ops.url, reading })
@@ -233,7 +230,12 @@ async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<
   return { readAt: new Date(), trial, periods, checkpoints }
 }
 
-function shownSettings(settings: Settings): Omit<ConsoleSettings, 'rules'> {
+async function readSettings(db: Database<Tables>, settings: Settings): Promise<ConsoleSettings> {
+  const rules = await listRuleSets(db, ruleSetsMax)
+  return { rules, isWaiting: (await waitingRules(db)) !== null, ...shownSettings(settings) }
+}
+
+function shownSettings(settings: Settings): Omit<ConsoleSettings, 'rules' | 'isWaiting'> {
   const { services, networks, secondPersonAbove, addressBook, schedule } = settings
   const limits = [...secondPersonAbove].map(([asset, amount]) => `${asset}: ${amount}`)
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { hostOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
-import { rulesOf } from '../core/decide.ts'
+import { ruleSetOf } from '../core/rule-set.ts'
 import type { Role } from '../health.ts'
 import { transfersPath } from '../intake/server.ts'
 import { activateRules } from '../jobs/books/activate-rules.ts'
@@ -45,6 +45,8 @@ export type DaemonOptions = {
   roles: readonly Role[]
   version: string
   log: Logger
+  /** The policy of the settings then needs no approval. */
+  isEmbedded?: boolean
   /** If absent, the settings never change. @throws Fault `settings_bad` */
   readSettings?: () => Settings
   /** If absent, a costly gauge is kept for up to two minutes. */
@@ -125,6 +127,7 @@ type WorkerDeps = {
   queue: Queue
   services: Services
   log: Logger
+  isEmbedded?: boolean
   observer: Observer
   replay: () => Promise<void>
 }
@@ -135,12 +138,14 @@ type WorkerDeps = {
 async function startWorker(
   settings: Settings,
   jobs: Parameters<Queue['work']>[0],
-  { db, queue, services, log, observer, replay }: WorkerDeps,
+  { db, queue, services, log, isEmbedded = false, observer, replay }: WorkerDeps,
 ): Promise<void> {
   const activate = async () => {
-    const rules = rulesOf(services.followed())
-    const activated = () => activateRules({ db, rules, now: () => new Date() })
-    if (await untilReached(activated, observer.serverAwaited)) logEvent(log, 'policy_changed')
+    const rules = ruleSetOf(services.followed())
+    const activated = () => activateRules({ db, rules, withoutApproval: isEmbedded, now: () => new Date() })
+    const outcome = await untilReached(activated, observer.serverAwaited)
+    if (outcome === 'activated') logEvent(log, 'policy_changed')
+    if (outcome === 'waiting') logEvent(log, 'policy_waiting')
     queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error))
   }
   await untilReached(async () => {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import type { Settings } from '../config/settings.ts'
-import { decide } from '../core/decide.ts'
+import { decide, rulesOf } from '../core/decide.ts'
 import { makeBundle, refuseSecrets } from '../evidence/make-bundle.ts'
 import { type BundleCheck, verifyBundle } from '../evidence/verify-bundle.ts'
 import { verifyDecisions } from '../evidence/verify-decisions.ts'
+import { rulesInForce } from '../jobs/books/activate-rules.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import { loadEvidence } from '../store/books/load-evidence.ts'
 import type { Tables } from '../store/tables.ts'
@@ -34,8 +35,9 @@ export function createBundleMaker(
     const evidence = await loadEvidence(db, groupId)
     if (evidence === null) return null
     const at = new Date()
-    const decision = decide(evidence.group, settings, at)
-    const pinned = { ...settings, networks: await pinnedNetworks(db, settings.networks) }
+    const rules = await rulesInForce(db, rulesOf(settings))
+    const decision = decide(evidence.group, rules, at)
+    const pinned = { ...settings, ...rulesOf(rules), networks: await pinnedNetworks(db, settings.networks) }
     const input = { depositId, evidence, decision, settings: pinned, services, at, version }
     const { text, sha256 } = makeBundle(input)
     refuseSecrets(text, settings)

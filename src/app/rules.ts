@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely'
 import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
-import { rulesOf } from '../core/decide.ts'
+import { type RuleSet, ruleSetOf } from '../core/rule-set.ts'
+import { rulesInForce } from '../jobs/books/activate-rules.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
 import type { OpeningDeps } from '../jobs/books/open-books.ts'
 import type { OpeningProofDeps } from '../jobs/books/prove-opening.ts'
@@ -15,7 +16,10 @@ import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
-export async function applyDeps(settings: Settings, db: ApplyDeps['db']): Promise<ApplyDeps> {
+export async function applyDeps(
+  settings: Settings,
+  db: ApplyDeps['db'],
+): Promise<ApplyDeps & { rules: Required<RuleSet> }> {
   const networks = await pinnedNetworks(db, settings.networks)
   const readers = settings.services.map((service) => {
     const profile = loadServiceProfile(settings, service)
@@ -25,7 +29,7 @@ export async function applyDeps(settings: Settings, db: ApplyDeps['db']): Promis
   return {
     db,
     readClaim: readerOfServices(new Map(readers)),
-    rules: rulesOf(settings),
+    rules: await rulesInForce(db, ruleSetOf(settings)),
     readNetworks: new Set(read),
     now: () => new Date(),
   }
@@ -52,10 +56,10 @@ export function decisionProcedures({
       const { accounts } = settings()
       return { accountPatterns: accounts.known, guards: accounts.guards }
     },
-    money: async (db: Database<Tables>) => ({
-      ...(await applyDeps(settings(), db)),
-      secondPersonAbove: settings().secondPersonAbove,
-    }),
+    async money(db: Database<Tables>) {
+      const deps = await applyDeps(settings(), db)
+      return { ...deps, secondPersonAbove: deps.rules.secondPersonAbove }
+    },
     opening: (db) => openingDeps(settings(), db),
     restore: async (db) => ({ ...(await applyDeps(settings(), db)), report }),
     addressPeople: () => (settings().addressBook.secondPerson ? 2 : 1),

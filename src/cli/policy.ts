@@ -5,13 +5,17 @@ import { Fault } from '../core/errors.ts'
 import { type VerdictChange, type VerdictSummary } from '../core/explaining/compare-decisions.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { type Journal } from '../core/posting.ts'
+import { ruleSetOf } from '../core/rule-set.ts'
+import { rulesInForce } from '../jobs/books/activate-rules.ts'
 import { tryRules } from '../jobs/books/decide-again.ts'
+import { policyChangeOf } from '../jobs/people/policy-procedure.ts'
 import { transferDocument } from '../presentation/journal.ts'
 import { type AssetNames, readAssetNames } from '../store/assets.ts'
 import { type ObservedFee, observedFees } from '../store/scorecard.ts'
 import { attachedSettings, type Context, longQueryMs, withDatabase } from './context.ts'
 import { readTextFile } from './files.ts'
 import { goOnLine, type ListKeyset, type ListOptions, pageOf } from './lists.ts'
+import { decideCommand } from './people/decide.ts'
 import { type News, print, reportProgress, type TableColumn, table } from './print.ts'
 
 type ReconcileOptions = { policy: string; limit: number }
@@ -22,7 +26,7 @@ type Count = { what: string; before: string; after: string; count: number }
 export async function reconcileCommand(context: Context, options: ReconcileOptions): Promise<News> {
   const { limit } = options
   const settings = attachedSettings(context)
-  const rules = { current: rulesOf(settings), proposed: readProposed(options.policy, settings) }
+  const proposed = readProposed(options.policy, settings)
   const report = reportProgress(context)
   const found = { groups: 0, deposits: 0, changed: 0 }
   const counts = new Map<string, Count>()
@@ -30,7 +34,8 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
   const assets = await withDatabase(
     context,
     async (db) => {
-      await tryRules(db, { ...rules, now: new Date() }, ({ groups, deposits, of, changes }) => {
+      const current = await rulesInForce(db, rulesOf(settings))
+      await tryRules(db, { current, proposed, now: new Date() }, ({ groups, deposits, of, changes }) => {
         found.groups += groups
         found.deposits += deposits
         found.changed += changes.length
@@ -127,6 +132,15 @@ function stateText({ state }: VerdictSummary): string {
 
 function kindsText({ mismatches }: VerdictSummary): string {
   return mismatches.join(', ') || 'none'
+}
+
+/** Asks for the approval of the policy of the settings, and signs it. */
+export async function approvePolicyCommand(
+  context: Context,
+  options: { breakGlass?: string },
+): Promise<void> {
+  const change = policyChangeOf(ruleSetOf(attachedSettings(context)))
+  await decideCommand(context, { kind: 'policy', change }, options.breakGlass)
 }
 
 /** The next deposit lies outside the range of n samples with odds of 2 in n + 1: at most once in twenty. */

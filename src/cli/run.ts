@@ -109,6 +109,9 @@ function describePolicy(program: Command, act: Act): void {
   listed(policy.command('learn'), 50, 'routes')
     .description('propose a policy from the fees of settled deposits, by route')
     .action(act(async () => (await import('./policy.ts')).learnPolicyCommand))
+  signedCommand(policy, 'approve', 'sign the policy of the settings, so that it becomes active').action(
+    act(async () => (await import('./policy.ts')).approvePolicyCommand),
+  )
 }
 
 function describeWitness(program: Command, act: Act): void {

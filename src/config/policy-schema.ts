@@ -85,7 +85,10 @@ const defaults = {
 }
 
 export const policySection = overrides
-  .extend({ routes: z.array(overrides.extend({ match: routeMatch })).default([]) })
+  .extend({
+    routes: z.array(overrides.extend({ match: routeMatch })).default([]),
+    secondPerson: z.boolean().default(true),
+  })
   .prefault({})
   .transform((section) => ({ ...defaults, ...section }))
 

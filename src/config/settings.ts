@@ -47,6 +47,8 @@ export type Settings = EnvironmentSettings & {
   /** Patterns of the known accounts, and the names of accounts in other books. */
   accounts: { known: readonly string[]; guards: readonly string[]; labels: readonly AccountLabel[] }
   secondPersonAbove: ReadonlyMap<string, string>
+  /** A change of the policy needs a second person. */
+  policySecondPerson: boolean
   /** Changes of the address book need a second person. */
   addressBook: { secondPerson: boolean }
   alerts: AlertRules
@@ -213,6 +215,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     creditAsset: creditAssetOf(service),
     senders: new Set(senders),
     ...readPolicies(policy, worldOf(file), acceptAll),
+    policySecondPerson: policy.secondPerson,
     contras,
     accounts: chart,
     secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),

@@ -214,7 +214,14 @@ export const sealedTables = {
     names: ['rule set', 'rule sets'],
     id: 'id',
     writtenAt: 'since',
-    columns: { id: 'text', rules: 'text', since: 'time' },
+    columns: {
+      id: 'text',
+      rules: 'text',
+      since: 'time',
+      requested_by: 'text',
+      approved_by: 'text',
+      decision_id: 'text',
+    },
   },
   opening_lot: {
     names: ['lot of an opening', 'lots of an opening'],

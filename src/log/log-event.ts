@@ -70,6 +70,10 @@ export const daemonEvents = {
   daemon_stopping: event('info', 'stopping', { signal }),
   daemon_stopped: event('info', 'stopped'),
   policy_changed: event('info', 'the policy has changed; all stored evidence is decided again'),
+  policy_waiting: event(
+    'warn',
+    'the policy of the settings is not active: it waits for the approval of two people; see bin/depositd policy approve',
+  ),
 
   webhook_stored: event('debug', 'webhook committed', {
     inbox: row,

@@ -60,6 +60,7 @@ function showLive(metrics: Metrics, live: Live): void {
   }
   metrics.ledgerSealAge.set({}, live.sealAge)
   metrics.ledgerUnsigned.set({}, live.unsigned)
+  metrics.policyWaiting.set({}, live.policyWaits ? 1 : 0)
   for (const { units, ...labels } of live.untied) metrics.ledgerUntied.set(labels, units)
   for (const { units, ...labels } of live.unexplained) metrics.unexplainedBalance.set(labels, units)
   for (const { units, ...labels } of live.atRisk) metrics.mismatchValue.set(labels, units)

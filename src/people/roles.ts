@@ -23,6 +23,7 @@ export const requesters = {
   addresses: 'operator',
   opening: 'accountant',
   restore: 'accountant',
+  policy: 'administrator',
 } as const satisfies Record<string, PersonRole>
 
 export type DecisionKind = keyof typeof requesters

@@ -1,4 +1,5 @@
 import { formatAmount } from '../core/money.ts'
+import type { RuleChange } from '../core/rule-set.ts'
 import type { DecisionKind } from '../people/roles.ts'
 import type { TableColumn } from './text.ts'
 
@@ -14,6 +15,7 @@ const kinds: Readonly<Record<DecisionKind, string>> = {
   addresses: 'change of the address book',
   opening: 'opening balances',
   restore: 'restore of the books',
+  policy: 'change of the policy',
 }
 
 export function decisionKindText(kind: string): string {
@@ -44,6 +46,17 @@ export const addressColumns: TableColumn<AddressLine>[] = [
     value: ({ role, until }) =>
       until === undefined ? `${role} address` : until === null ? 'valid again' : `valid until ${until}`,
   },
+]
+
+/** Of what a decision about the policy books. */
+export function ruleLines(books: readonly unknown[]): RuleChange[] {
+  return books.filter((one) => one !== null && typeof one === 'object' && 'setting' in one) as RuleChange[]
+}
+
+export const ruleColumns: TableColumn<RuleChange>[] = [
+  { title: 'SETTING', value: ({ setting }) => setting },
+  { title: 'BEFORE', value: ({ before }) => before ?? '-' },
+  { title: 'AFTER', value: ({ after }) => after ?? '-' },
 ]
 
 /** A mismatch that a decision resolves. `loss` is in base units of its asset, null if it cannot be measured. */

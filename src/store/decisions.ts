@@ -190,6 +190,20 @@ const ofMismatches = sql`
       from mismatch_event e join mismatch m on m.id = e.mismatch_id
       where ${resolvesLoss}`
 
+const isAfterPeople = sql`exists (
+        select from decision_event e join decision d on d.id = e.decision_id where d.kind = 'person' and e.at < r.since
+      )`
+
+/** Rule sets since there are people. */
+const ofRules = sql`
+      union all
+      select 'rule set ' || id, decision_id, coalesce(requested_by, ''), approved_by, null,
+        jsonb_build_object('rules', digest, 'replaces', replaces)
+      from (
+        select *, lag(digest) over (order by id) as replaces
+        from (select *, encode(sha256(convert_to(rules, 'UTF8')), 'hex') as digest from rule_set) as each
+      ) as r where ${isAfterPeople}`
+
 /** Numbers of mismatches that may be losses, and that no person resolved. */
 export async function undecidedResolutions(tx: Transaction<Tables>): Promise<bigint[]> {
   const { rows } = await sql<{ id: bigint }>`
@@ -228,7 +242,8 @@ export async function* decidedRows(tx: Transaction<Tables>): AsyncGenerator<Deci
       union all
       select 'period event ' || id, decision_id, actor, approved_by, reason, jsonb_build_object(
         'period', to_char(period, 'YYYY-MM'), 'action', action, 'balance', sha256)
-      from ledger_period_event`,
+      from ledger_period_event
+      ${canRead ? ofRules : sql``}`,
   )
 }
 
@@ -262,6 +277,8 @@ export async function countUnsigned(db: Kysely<Tables>): Promise<number> {
       where e.decision_id is null and e.at > now() - interval '1 day' and ${resolvesLoss}
     )::int + (
       select count(*) from address_end where decision_id is null and at > now() - interval '1 day'
+    )::int + (
+      select count(*) from rule_set r where decision_id is null and since > now() - interval '1 day' and ${isAfterPeople}
     )::int as count`.execute(db)
   return rows[0]?.count ?? 0
 }

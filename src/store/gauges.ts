@@ -7,6 +7,7 @@ import { ageOf, readAlone } from './database.ts'
 import { countUnsigned } from './decisions.ts'
 import { readPending } from './inbox.ts'
 import { secondsUnsealed } from './ledger/seals.ts'
+import { waitingRules } from './streams.ts'
 import type { Tables } from './tables.ts'
 
 /** The same for every replica. Ages are in seconds. */
@@ -31,6 +32,8 @@ export type StoreGauges = {
   sealAge: number
   /** Of the last 24 hours. */
   unsigned: number
+  /** The policy of the settings waits for approval. */
+  policyWaits: boolean
   /** Other than unbalanced sums. */
   untied: { control: string; asset: string; units: number }[]
   /** Summed without signs. */
@@ -66,6 +69,7 @@ export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
       cases: await readCases(tx),
       sealAge: await secondsUnsealed(tx),
       unsigned: await countUnsigned(tx),
+      policyWaits: (await waitingRules(tx)) !== null,
       untied: await untiedUnits(tx),
       unexplained: await unexplainedUnits(tx),
       streams: streams.rows,

@@ -160,8 +160,11 @@ export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise
   await sql`update stream set holder = null, expires_at = '-infinity' where holder = ${holder}`.execute(db)
 }
 
-/** `isApplied`: all groups decided by earlier rules are marked for a recheck. */
-type ActiveRules = { digest: string; isApplied: boolean }
+/**
+ * `digest`: null while people have approved none. `isApplied`: all groups decided by earlier rules are marked for a
+ * recheck. `waiting`: the digest of the rules of the settings, while they wait for approval.
+ */
+export type ActiveRules = { digest: string | null; isApplied: boolean; waiting?: string | undefined }
 
 /** Stored as the cursor of a stream without leases. */
 const rulesStream = 'policy'
@@ -171,28 +174,66 @@ export async function activeRules(db: Kysely<Tables>): Promise<ActiveRules | nul
   return (await readCursor(db, rulesStream)) as ActiveRules | null
 }
 
-/** `rules` is JSON. */
-export type RuleSetLine = { id: string; rules: string; since: Date }
+/** `rules` is the JSON of `writeRuleSet`. The people are null if the settings alone made them active. */
+export type StoredRuleSet = {
+  id: string
+  rules: string
+  since: Date
+  requestedBy: string | null
+  approvedBy: string | null
+  decision: bigint | null
+}
 
-/** The newest first. */
-export async function listRuleSets(db: Kysely<Tables>, limit: number): Promise<RuleSetLine[]> {
-  const { rows } = await sql<RuleSetLine>`
-    select id::text as id, rules, since from rule_set order by id desc limit ${limit}`.execute(db)
+/** The newest first: that one is active. */
+export async function listRuleSets(db: Kysely<Tables>, limit: number): Promise<StoredRuleSet[]> {
+  const { rows } = await sql<StoredRuleSet>`
+    select id::text as id, rules, since, requested_by as "requestedBy", approved_by as "approvedBy", decision_id as decision
+    from rule_set order by id desc limit ${limit}`.execute(db)
   return rows
 }
 
-/** @param rules JSON, of which the digest is */
+type RuleSetPeople = { by: string; approvedBy: string | null; decision: bigint | null }
+
+/** All groups are to be decided anew by these rules. */
 export async function saveActiveRules(
   db: Kysely<Tables>,
-  { rules, ...active }: ActiveRules & { rules: string },
+  { rules, digest }: { rules: string; digest: string },
+  people: RuleSetPeople | null = null,
 ): Promise<void> {
   await sql`
     with added as (
-      insert into rule_set (rules) select ${rules}
-      where ${rules} is distinct from (select rules from rule_set order by id desc limit 1)
+      ${people === null ? sql`insert into rule_set (rules) values (${rules})` : decidedRules(rules, people)}
     )
-    insert into stream (name, cursor) values (${rulesStream}, ${JSON.stringify(active)}::jsonb)
+    insert into stream (name, cursor) values (${rulesStream}, ${JSON.stringify({ digest, isApplied: false })}::jsonb)
     on conflict (name) do update set cursor = excluded.cursor`.execute(db)
+}
+
+function decidedRules(rules: string, { by, approvedBy, decision }: RuleSetPeople) {
+  return sql`
+      insert into rule_set (rules, requested_by, approved_by, decision_id)
+      values (${rules}, ${by}, ${approvedBy}, ${decision})`
+}
+
+/** The rules of the settings wait for approval, or no longer: null. */
+export async function noteWaitingRules(db: Kysely<Tables>, waiting: string | null): Promise<void> {
+  const none: ActiveRules = { digest: null, isApplied: true }
+  const note = JSON.stringify(waiting === null ? {} : { waiting })
+  await sql`
+    insert into stream (name, cursor) values (${rulesStream}, ${JSON.stringify(none)}::jsonb || ${note}::jsonb)
+    on conflict (name) do update set cursor = (stream.cursor - 'waiting') || ${note}::jsonb`.execute(db)
+}
+
+/** The digest of the rules that wait for approval; null if none do. Takes no lock. */
+export async function waitingRules(db: Kysely<Tables>): Promise<string | null> {
+  const { rows } = await sql<{ waiting: string | null }>`
+    select cursor ->> 'waiting' as waiting from stream where name = ${rulesStream}`.execute(db)
+  return rows[0]?.waiting ?? null
+}
+
+/** True once there is a decision about a person. */
+export async function hasPeople(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`select has_people() as has`.execute(db)
+  return rows[0]?.has ?? false
 }
 
 /** Waits for transactions that decide, and lets no other decide until this one ends. */

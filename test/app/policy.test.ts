@@ -5,6 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
+import { waitingRules } from '../../src/store/streams.ts'
+import { runCommand } from '../support/command.ts'
+import { addPeople, runDecided } from '../support/people.ts'
 import { policyWorld, settingsText, settled } from '../support/policy-world.ts'
 import { until } from '../support/until.ts'
 
@@ -22,7 +25,11 @@ const tolerant = `${settingsText}${often}policy:
 `
 
 /** Starts a daemon with these settings and stops it once the deposit is in that state. */
-async function runUntil(state: string, text: string): Promise<void> {
+async function runUntil(
+  state: string,
+  text: string,
+  act = async (): Promise<unknown> => undefined,
+): Promise<void> {
   const environment = {
     ...world.environment,
     DEPOSITD_CONFIG: world.write('settings.yaml', text),
@@ -33,6 +40,7 @@ async function runUntil(state: string, text: string): Promise<void> {
   const settings = parseSettings(environment, (path) => readFileSync(path, 'utf8'))
   const log = pino({ level: 'silent' })
   const daemon = await startDaemon(settings, { roles: ['worker', 'scheduler'], version: 'test', log })
+  await act()
   const reached = async () => (await stored()).find((one) => one.state === state) ?? null
   await until(`the deposit is ${state}`, reached, 30_000)
   await daemon.stop()
@@ -53,4 +61,24 @@ test('a daemon that is restarted with another policy decides what is stored agai
   expect(await stored()).toEqual([{ state: 'reconciled', open: null, tolerated: '10000' }])
   await runUntil('settled', settingsText + often)
   expect(await stored()).toEqual([{ state: 'settled', open: 'settlement_short', tolerated: '0' }])
+}, 90_000)
+
+test('once there are people, the policy of the settings waits until two of them have signed it', async () => {
+  await world.receive(settled('dep_1', 99_900_000n, { lack: 10_000n }))
+  await runUntil('settled', settingsText + often)
+  await addPeople(world.books.owner)
+  const environment = { ...world.environment, DEPOSITD_CONFIG: world.write('settings.yaml', tolerant) }
+  const { db, url } = world.books
+  await runUntil('reconciled', tolerant, async () => {
+    await until('the policy waits', () => waitingRules(db))
+    expect((await runCommand('doctor', environment)).out).toContain(
+      'the policy of these settings waits for approval',
+    )
+    expect(await stored()).toMatchObject([{ state: 'settled' }])
+    const decided = await runDecided('policy approve', { ...environment, DATABASE_URL: url })
+    expect(decided).toMatchObject({ status: 0, err: '' })
+    expect(decided.out).toMatch(/^the policy is active, by erin, approved by max, decision \d+\n/)
+  })
+  expect(await stored()).toMatchObject([{ state: 'reconciled', tolerated: '10000' }])
+  expect(await waitingRules(db)).toBeNull()
 }, 90_000)

@@ -43,6 +43,7 @@ test('what was read a while ago is as much older by now, and what waits for noth
     streams: [{ age: 30 + seconds }],
     sealAge: 0,
     unsigned: 0,
+    policyWaits: false,
   })
 })
 

@@ -46,6 +46,7 @@ beforeAll(async () => {
     streams: [],
     sealAge: expect.any(Number) as number,
     unsigned: 0,
+    policyWaits: false,
   })
   expect(new Set([...untied, ...unexplained].map(({ units }) => units))).toEqual(new Set([0]))
   expect(await readTotals(books.db)).toEqual({

@@ -76,7 +76,7 @@ function audit(world: AuditedWallets, { url, profile, named }: Audit): Promise<W
   const { books } = world
   const deps = {
     db: books.db,
-    rules: { policy },
+    rules: { policy, routes: [], senders: new Set<string>() },
     creditAsset: credit,
     now: () => (world.now = new Date(world.now.getTime() + 1)),
     apply: () => applyPending({ ...books.deps, readClaim }),

@@ -48,7 +48,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     proposals: () => Promise.resolve([]),
     quarantine: () => Promise.resolve([]),
     scorecard: () => Promise.resolve({ value: [] }),
-    settings: () => Promise.resolve({ rules: [], services: [], networks: [], others: [] }),
+    settings: () => Promise.resolve({ rules: [], isWaiting: false, services: [], networks: [], others: [] }),
     runbook: () => '',
     ...changes,
   }

@@ -16,6 +16,7 @@ export const emptyReading: GaugeValues = {
     causes: [],
     sealAge: 0,
     unsigned: 0,
+    policyWaits: false,
     untied: [],
     unexplained: [],
     streams: [],

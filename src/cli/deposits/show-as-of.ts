@@ -3,6 +3,7 @@ import { type DecidedDeposit, decide, type LegFacts, type Rules, rulesOf } from 
 import { decideAsOf, isSameDeposit } from '../../core/explaining/decide-as-of.ts'
 import { explainAll } from '../../core/explaining/explain.ts'
 import { formatAmount } from '../../core/money.ts'
+import { rulesInForce } from '../../jobs/books/activate-rules.ts'
 import { mismatchText } from '../../presentation/deposit.ts'
 import { transferDocument } from '../../presentation/journal.ts'
 import { reasonDocument, reasonText } from '../../presentation/reasons.ts'
@@ -24,8 +25,9 @@ export async function showDepositCommand(
   { asOf: at }: { asOf?: Date },
 ): Promise<void> {
   if (at === undefined) return showCurrentDeposit(context, id)
-  const rules = rulesOf(attachedSettings(context))
+  const settings = attachedSettings(context)
   const reports = await withDatabase(context, async (db) => {
+    const rules = await rulesInForce(db, rulesOf(settings))
     const found = await showDeposits(db, toTxId(id))
     if (found.length === 0) throw noDeposit(id)
     const shown = context.json ? [onlyOne(id, found)] : found

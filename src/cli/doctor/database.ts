@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings.ts'
-import { rulesOf } from '../../core/decide.ts'
 import { lineOf } from '../../core/errors.ts'
+import { ruleSetOf } from '../../core/rule-set.ts'
 import {
   type ComponentHealth,
   judgeDatabase,
@@ -204,7 +204,11 @@ async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promi
 async function policyFinding(db: Database<Tables>, settings: Settings): Promise<DoctorFinding> {
   const found = await activeRules(db)
   if (found === null) return ok('policy', 'becomes active with the first start')
-  if (found.digest !== digestOf(rulesOf(settings))) {
+  if (found.waiting !== undefined && found.waiting === digestOf(ruleSetOf(settings))) {
+    const says = 'the policy of these settings waits for approval'
+    return warning('policy', says, 'bin/depositd policy approve; docs/policy.md#changing-a-policy')
+  }
+  if (found.digest !== digestOf(ruleSetOf(settings))) {
     const says = 'the active policy differs from these settings'
     return warning('policy', says, 'restart every worker, or correct DEPOSITD_CONFIG')
   }

@@ -1,15 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { retryQuarantine } from '../../app/retry.ts'
+import { ruleSetOf, writeRuleSet } from '../../core/rule-set.ts'
+import { policyChangeOf } from '../../jobs/people/policy-procedure.ts'
 import { pollStream } from '../../jobs/poll/position.ts'
 import { countReconciled } from '../../store/books/show-deposits.ts'
 import type { Database } from '../../store/database.ts'
 import { retryAlone } from '../../store/quarantine.ts'
-import { hasSucceeded, readClock } from '../../store/streams.ts'
+import { hasPeople, hasSucceeded, listRuleSets, readClock } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { withDatabase } from '../context.ts'
 import { wrongUse } from '../options.ts'
 import { profileSetting } from './profile.ts'
 import type { Session } from './session.ts'
+import { signOrWait } from './sign-or-wait.ts'
 
 const lookEveryMs = 1000
 
@@ -46,6 +49,22 @@ export async function activate(
     const isPolled = () => hasSucceeded(db, pollStream(session.name), since)
     await untilSeen(session, 'the daemon polls the service', async () => (await isPolled()) || null)
   })
+}
+
+/**
+ * The senders of the service and its start belong to the policy.
+ * @throws Fault `usage_bad` if a second person has to sign
+ */
+export async function approvePolicy(session: Session): Promise<void> {
+  const { settings } = session.service()
+  const rules = ruleSetOf(settings)
+  const isDone = await withDatabase(session.context, async (db) => {
+    const [active] = await listRuleSets(db, 1)
+    return active?.rules === writeRuleSet(rules) || !(await hasPeople(db))
+  })
+  if (isDone) return
+  await session.agree('The policy changes with it. Sign it?')
+  await signOrWait(session, { kind: 'policy', change: policyChangeOf(rules) })
 }
 
 /** Takes in what was captured, and waits for the first deposit that is reconciled. */

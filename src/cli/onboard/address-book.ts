@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import type { OwnerEntry, StatedOwner } from '../../core/address-book.ts'
+import type { StatedOwner } from '../../core/address-book.ts'
 import type { Owner } from '../../core/evidence.ts'
 import { checkImport, refuseImport } from '../../jobs/import-owners.ts'
 import { additionOf } from '../../jobs/people/address-procedures.ts'
-import { findWaiting, requestDecision } from '../../jobs/people/decide.ts'
 import { comparable } from '../../provider/infer/hints.ts'
 import { connectOwners } from '../../provider/owners-client.ts'
 import type { OwnerFileRow } from '../../provider/owners-file.ts'
 import { knownPlaces } from '../../store/owners.ts'
 import { withDatabase } from '../context.ts'
 import { wrongUse } from '../options.ts'
-import { ownSigner, withDecisions } from '../people/signing.ts'
 import { askSince, estimateHistory, type HistoryEstimate, historyText } from './history.ts'
 import { type OnboardProfile, profilePathOf } from './profile.ts'
 import type { Session } from './session.ts'
+import { signOrWait } from './sign-or-wait.ts'
 
 const kinds = [
   { kind: 'channel', file: 'channels.csv', section: 'channels', command: 'channels' },
@@ -136,24 +135,8 @@ async function reviewAndImport(
   if (entries.length === 0) return
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16)
   await session.agree(`Is every line of ${path} (SHA-256 ${digest}…) right? You sign it.`)
-  await decideAddresses(session, entries)
-}
-
-/** @throws Fault `usage_bad` if a second person has to sign */
-async function decideAddresses({ context, say }: Session, entries: readonly OwnerEntry[]): Promise<void> {
-  const change = additionOf(entries)
-  const signer = ownSigner(context)
-  const waiting = await withDecisions(context, async (deps) => {
-    const requested = await findWaiting(deps, { kind: 'addresses', change })
-    if (requested !== null) return requested
-    const { id, content } = await requestDecision(deps, { kind: 'addresses', change }, signer)
-    return content.people === 1 ? null : id
-  })
-  if (waiting === null) return say('  Imported.')
-  throw wrongUse(
-    `decision ${waiting} about these addresses waits for a second person`,
-    `let them run "bin/depositd decisions approve ${waiting}", and run this command again`,
-  )
+  await signOrWait(session, { kind: 'addresses', change: additionOf(entries) })
+  say('  Imported.')
 }
 
 function rowsOf(stated: readonly StatedOwner[], since: Date | undefined): OwnerFileRow[] {

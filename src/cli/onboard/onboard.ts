@@ -4,7 +4,7 @@ import type { ProvedProfile } from '../../provider/prove/prove-profile.ts'
 import type { Context } from '../context.ts'
 import { wrongUse } from '../options.ts'
 import { type News, print } from '../print.ts'
-import { activate, follow, isActive } from './activate.ts'
+import { activate, approvePolicy, follow, isActive } from './activate.ts'
 import { proposeAddressBook } from './address-book.ts'
 import { capture } from './capture.ts'
 import { discover, type FoundCalls } from './discover.ts'
@@ -20,6 +20,7 @@ export async function onboardCommand(context: Context, name: string, options: On
   heading(session, 7, 'Activation')
   if (found === null) session.say(`${name} is active already.`)
   else await activate(session, found)
+  await approvePolicy(session)
   const { reconciled } = await follow(session)
   const dryRun = found && { ...found.tried, deliveries: found.tried.deliveries.length }
   print(

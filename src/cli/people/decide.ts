@@ -13,6 +13,8 @@ import {
   addressLines,
   resolutionColumns,
   resolutionLines,
+  ruleColumns,
+  ruleLines,
 } from '../../presentation/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { placeOf } from '../../presentation/journal.ts'
@@ -54,6 +56,8 @@ async function printWaiting(context: Context, { id, by, content }: DecisionResul
 /** What a decision books. */
 export async function booksText(context: Context, { kind, grounds }: DecisionContent): Promise<string> {
   if (kind === 'addresses') return table(addressLines(grounds.books), addressColumns)
+  if (kind === 'policy')
+    return `it books nothing, and changes\n${table(ruleLines(grounds.books), ruleColumns)}`
   if (kind === 'resolve') {
     const names = await withDatabase(context, readAssetNames)
     return `it books nothing, and resolves\n${table(resolutionLines(grounds.books, names), resolutionColumns)}`
@@ -99,6 +103,11 @@ const outcomes: Record<DecisionKind, (done: DoneChange) => DecisionOutcomeText> 
   addresses: changedAddresses,
   opening: openedBooks,
   restore: restoredBooks,
+  policy: () => ({
+    did: 'the policy is active',
+    rest: 'all stored evidence is decided again\n',
+    document: {},
+  }),
 }
 
 function openedBooks({ result, assets }: DoneChange): DecisionOutcomeText {

@@ -2,32 +2,64 @@ import { createHash } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
 import type { Rules } from '../../core/decide.ts'
 import { Fault } from '../../core/errors.ts'
+import { type RuleSet, readRuleSet, writeRuleSet } from '../../core/rule-set.ts'
 import { markAllDue } from '../../store/books/groups.ts'
 import { inTransaction } from '../../store/database.ts'
 import {
+  type ActiveRules,
   activeRules,
+  hasPeople,
   holdDecisions,
   keepApplied,
+  listRuleSets,
   markUnapplied,
+  noteWaitingRules,
   saveActiveRules,
+  waitingRules,
 } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 
-type RulesActivationDeps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
+type RulesActivationDeps = {
+  db: Kysely<Tables>
+  rules: RuleSet
+  now: () => Date
+  /** Even if there are people, who have not approved them. */
+  withoutApproval?: boolean
+}
+
+/** `waiting`: the earlier rules stay active until people approve these. */
+export type RulesActivation = 'activated' | 'unchanged' | 'waiting'
 
 /**
  * If other rules were active, everything stored becomes due for a new decision, including closed deposits. Safe to run
  * twice and concurrently.
- * @returns false if these were active already, or if other rules are active by now
+ * @returns `unchanged` also if other rules are active by now
  */
-export async function activateRules({ db, rules, now }: RulesActivationDeps): Promise<boolean> {
+export async function activateRules(deps: RulesActivationDeps): Promise<RulesActivation> {
+  const { db, rules, now } = deps
   const digest = digestOf(rules)
   const before = await activeRules(db)
-  if (before?.digest === digest && before.isApplied) return false
+  const isActive = before?.digest === digest
+  if (!isActive && (await takesApproval(deps))) {
+    await noteWaitingRules(db, digest)
+    await completeActivation(db, before)
+    return 'waiting'
+  }
+  if (before?.waiting !== undefined) await noteWaitingRules(db, null)
+  if (isActive && before.isApplied) return 'unchanged'
   // From here on no process decides by other rules.
-  await saveActiveRules(db, { digest, isApplied: false, rules: textOf(rules) })
+  if (!isActive) await saveActiveRules(db, { digest, rules: writeRuleSet(rules) })
   await markAllDue(db, now())
-  return await keepApplied(db, digest)
+  return (await keepApplied(db, digest)) ? 'activated' : 'unchanged'
+}
+
+async function takesApproval({ db, withoutApproval = false }: RulesActivationDeps): Promise<boolean> {
+  return !withoutApproval && (await hasPeople(db))
+}
+
+/** The process that made these rules active may have ended in between. */
+async function completeActivation(db: Kysely<Tables>, active: ActiveRules | null): Promise<void> {
+  if (active?.isApplied === false) await decideAllAnew(db, active.digest)
 }
 
 /** For a change of what all decisions rest on: nothing is decided meanwhile, and everything stored is due after it. */
@@ -55,28 +87,41 @@ export async function decideAllAnew(db: Kysely<Tables>, digest: string | null): 
 }
 
 /**
- * The deciding transaction keeps these rules active until it ends.
- * @throws Fault `settings_bad` if other rules are active: the settings of this process are outdated
+ * The rules that are active, even if the settings of this process differ.
+ * @param otherwise before any were activated
+ * @throws Fault `settings_bad` if people have yet to approve the first ones
  */
-export async function refuseReplaced(tx: Transaction<Tables>, rules: Rules): Promise<void> {
-  const now = await activeRules(tx)
-  if (now === null || now.digest === digestOf(rules)) return
+export async function rulesInForce<Wanted extends Rules>(
+  db: Kysely<Tables>,
+  otherwise: Wanted,
+): Promise<Wanted | Required<RuleSet>> {
+  const [newest] = await listRuleSets(db, 1)
+  if (newest !== undefined) return parsed(newest.rules)
+  if ((await waitingRules(db)) === null) return otherwise
   const fault =
-    'another policy is active: a process with other settings started later; restart this process with the active settings'
+    'no policy is active: two people approve that of the settings, beginning with "bin/depositd policy approve"'
   throw new Fault('settings_bad', { faults: [fault] })
 }
 
-/** Covers everything that affects verdicts. */
-export function digestOf(rules: Rules): string {
-  return createHash('sha256').update(textOf(rules)).digest('hex')
+/** As `rulesInForce`. They stay active until the transaction ends. */
+export async function holdRules(tx: Transaction<Tables>, otherwise: Rules): Promise<Rules> {
+  await activeRules(tx)
+  return rulesInForce(tx, otherwise)
 }
 
-function textOf({ policy, routes, senders, contras = [] }: Rules): string {
-  return JSON.stringify({ policy, routes, contras, senders: [...senders].toSorted() }, inOrder)
+let latest: { text: string; rules: Required<RuleSet> } | null = null
+
+/** The same text is parsed once. */
+function parsed(text: string): Required<RuleSet> {
+  if (latest?.text !== text) latest = { text, rules: readRuleSet(text) }
+  return latest.rules
 }
 
-function inOrder(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString()
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+/** Covers everything that affects verdicts, and the limits of one person. */
+export function digestOf(rules: RuleSet): string {
+  return digestOfText(writeRuleSet(rules))
+}
+
+export function digestOfText(ruleSet: string): string {
+  return createHash('sha256').update(ruleSet).digest('hex')
 }

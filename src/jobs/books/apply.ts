@@ -41,13 +41,14 @@ import {
   syncGroupMismatches,
 } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
-import { refuseReplaced } from './activate-rules.ts'
+import { holdRules } from './activate-rules.ts'
 import { heldMismatches, unreadableMismatch, withdrawalMismatches } from './held-mismatches.ts'
 import { clock, type DecisionTrail, type StepTimes, trailsOf } from './trail.ts'
 
 export type ApplyDeps = {
   db: Kysely<Tables>
   readClaim: AnyServiceReader
+  /** Those of the settings, for before any were activated. */
   rules: Rules
   /** Null disables chain requests. */
   readNetworks: ReadonlySet<NetworkName> | null
@@ -109,9 +110,9 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
     const now = deps.now()
     const completeUntil = await waitingSince(tx, [...(deps.failing ?? [])])
     const groups = await takeDueGroups(tx, earliest([now, completeUntil]) ?? now, groupsMax)
-    if (groups.length > 0) await refuseReplaced(tx, deps.rules)
+    const rules = await holdRules(tx, deps.rules)
     return {
-      ...(await decideGroups(tx, { groups, now, completeUntil }, deps)),
+      ...(await decideGroups(tx, { groups, now, completeUntil }, { ...deps, rules })),
       rows: 0,
       reported: [],
       withdrawing: [],
@@ -124,10 +125,10 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
   const { groups, saved, lists, ...payloads } = await saveRows(tx, rows, deps)
   await splitInbox(tx, lists)
-  if (groups.length > 0) await refuseReplaced(tx, deps.rules)
   // Before the evidence is read: a row that another worker is applying still counts as waiting.
   const completeUntil = await waitingSince(tx, [...rows.map(({ id }) => id), ...(deps.failing ?? [])])
-  const decided = await decideGroups(tx, { groups, saved, completeUntil, now: deps.now() }, deps)
+  const due = { groups, saved, completeUntil, now: deps.now() }
+  const decided = await decideGroups(tx, due, { ...deps, rules: await holdRules(tx, deps.rules) })
   return { ...payloads, decided }
 }
 

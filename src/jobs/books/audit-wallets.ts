@@ -14,7 +14,7 @@ import type { Tables } from '../../store/tables.ts'
 
 export type WalletAuditDeps = {
   db: Database<Tables>
-  rules: Pick<Rules, 'policy' | 'contras'>
+  rules: Rules
   creditAsset: WalletBalance['asset']
   now: () => Date
   /** Applies what the inbox holds. */

@@ -8,6 +8,7 @@ import { loadEvidence } from '../../store/books/load-evidence.ts'
 import { allGroups, countGroups } from '../../store/books/rebuild.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
+import { rulesInForce } from './activate-rules.ts'
 
 export type RulesTrial = { current: Rules; proposed: Rules; now: Date }
 
@@ -46,9 +47,10 @@ type DepositIds = { id: bigint; groupId: bigint }
 export async function explainDeposit(
   db: Database<Tables>,
   { id, groupId }: DepositIds,
-  rules: Rules,
+  settingsRules: Rules,
 ): Promise<Explanation> {
   const evidence = await loadEvidence(db, groupId)
+  const rules = await rulesInForce(db, settingsRules)
   const at = new Date()
   const decided = evidence && decide(evidence.group, rules, at)
   const found = decided && explainAll(decided.deposits, evidence.rows, rules).find((one) => one.id === id)

@@ -27,6 +27,7 @@ import { addConversionRates } from '../../store/ledger/prices.ts'
 import { type MismatchChange, syncAddressChanged } from '../../store/mismatches/mismatches.ts'
 import { readOwners } from '../../store/owners.ts'
 import type { Tables } from '../../store/tables.ts'
+import { rulesInForce } from './activate-rules.ts'
 import { auditWallets, isLasting, type WalletAuditDeps } from './audit-wallets.ts'
 import { checkSeals, faultsOfEnd, startCheck } from './check-seals.ts'
 import { fetchPrices } from './fetch-prices.ts'
@@ -95,7 +96,8 @@ async function readWallets(deps: LedgerWorkDeps, service: ServiceName, named?: s
   const { wallets, wake, observe } = deps
   const client = wallets.get(service)
   if (client === undefined) return
-  const { changes, unread, isAway } = await auditWallets(deps, client, named)
+  const rules = await rulesInForce(deps.db, deps.rules)
+  const { changes, unread, isAway } = await auditWallets({ ...deps, rules }, client, named)
   observe.mismatches(changes)
   const faults = Map.groupBy(unread, ({ fault }) => isLasting(fault))
   for (const { wallet, fault } of faults.get(true) ?? []) observe.jobFailed('wallet', fault, wallet)

@@ -16,7 +16,7 @@ import { waitingSince } from '../../store/inbox.ts'
 import type { ByHand } from '../../store/ledger/journals.ts'
 import { syncUnreadable } from '../../store/mismatches/mismatches.ts'
 import { type Lease, moveCursor, releaseLease, seizeLease } from '../../store/streams.ts'
-import { refuseReplaced } from './activate-rules.ts'
+import { holdRules } from './activate-rules.ts'
 import { type ApplyDeps, batchMax, decideGroups, saveRows } from './apply.ts'
 import { refuseOnePerson, refuseReason } from './book-by-hand.ts'
 import type { BooksVerificationProgress } from './verify-books.ts'
@@ -144,9 +144,10 @@ async function decideBatch(run: RestoreRun, after: bigint): Promise<bigint | nul
     const newest = await newestJournal(tx)
     await lockGroups(tx, some)
     await adoptDeposits(tx, some)
-    if (some.length > 0) await refuseReplaced(tx, deps.rules)
     const completeUntil = await waitingSince(tx, [...(deps.failing ?? [])])
-    const { trails } = await decideGroups(tx, { groups: some, completeUntil, now: deps.now() }, deps)
+    const due = { groups: some, completeUntil, now: deps.now() }
+    const rules = await holdRules(tx, deps.rules)
+    const { trails } = await decideGroups(tx, due, { ...deps, rules })
     const shown = trails.map(({ depositId }) => depositId)
     await absorbUnshown(tx, some, shown)
     const end = some.at(-1)

@@ -95,7 +95,7 @@ function shownKinds(readsEvidence: boolean): (kind: DecisionKind) => boolean {
   const hidden = [
     'person',
     'restore',
-    ...(readsEvidence ? [] : ['write_off', 'match', 'resolve', 'addresses']),
+    ...(readsEvidence ? [] : ['write_off', 'match', 'resolve', 'addresses', 'policy']),
   ]
   return (kind) => !hidden.includes(kind)
 }

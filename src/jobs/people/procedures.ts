@@ -27,6 +27,7 @@ import {
   writeOffProcedure,
 } from './money-procedures.ts'
 import { type LoadOpeningDeps, openingProcedure } from './opening-procedure.ts'
+import { policyProcedure } from './policy-procedure.ts'
 import { type LoadRestoreDeps, restoreProcedure } from './restore-procedure.ts'
 
 type ProcedureSettings = {
@@ -91,6 +92,7 @@ export function createProcedures({
     addresses: addressProcedure(load.addressPeople),
     opening: openingProcedure(load.opening),
     restore: restoreProcedure(load.restore),
+    policy: policyProcedure,
   }
 }
 

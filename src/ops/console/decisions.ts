@@ -6,6 +6,8 @@ import {
   addressLines,
   decisionKindText,
   resolutionColumns,
+  ruleColumns,
+  ruleLines,
 } from '../../presentation/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { type Fact, type TableColumn, valueText } from '../../presentation/text.ts'
@@ -180,12 +182,14 @@ function booksOf(shown: readonly ShownBooks[]): HtmlContent {
   const addresses = shown.flatMap(({ content }) =>
     content?.kind === 'addresses' ? addressLines(content.grounds.books) : [],
   )
+  const rules = shown.flatMap(({ content }) => ruleLines(content?.grounds.books ?? []))
   const resolutions = shown.flatMap((one) => one.resolutions)
   const journals = shown.flatMap((one) => one.journals)
-  if (addresses.length + resolutions.length + journals.length === 0)
+  if (addresses.length + rules.length + resolutions.length + journals.length === 0)
     return html`<p class="empty">No journal.</p>`
   return [
     tableUnlessEmpty(addresses, { caption: 'Addresses', columns: addressColumns }),
+    tableUnlessEmpty(rules, { caption: 'Rules that change; amounts in base units', columns: ruleColumns }),
     tableUnlessEmpty(resolutions, { caption: 'Mismatches that it resolves', columns: resolutionColumns }),
     ...journals.map(journalTable),
   ]

@@ -9,7 +9,7 @@ import type { ChartFigures } from '../../store/charts.ts'
 import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
-import type { RuleSetLine } from '../../store/streams.ts'
+import type { StoredRuleSet } from '../../store/streams.ts'
 import type { ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 
@@ -89,7 +89,9 @@ export type LedgerReading = {
 /** Without secrets, and without addresses that may hold one. */
 export type ConsoleSettings = {
   /** The newest first. */
-  rules: readonly RuleSetLine[]
+  rules: readonly StoredRuleSet[]
+  /** The policy of the settings waits for approval. */
+  isWaiting: boolean
   services: readonly { name: string; host: string; profile: string; signing: string; isPaused: boolean }[]
   networks: readonly { name: string; chain: string; assets: string; nodes: number }[]
   others: readonly Fact[]

@@ -142,7 +142,11 @@ export const ofBooks = {
   ),
   ledgerUnsigned: gauge(
     'ledger_unsigned_decisions',
-    'Decisions of the last 24 hours that the owner of the database made without signatures: journals by hand, write-offs, matches, closed and reopened months.',
+    'Decisions of the last 24 hours that the owner of the database made without signatures: journals by hand, write-offs, matches, closed and reopened months, changes of the policy.',
+  ),
+  policyWaiting: gauge(
+    'policy_waiting',
+    '1 while the policy of the settings is not active, because people have yet to approve it.',
   ),
 }
 

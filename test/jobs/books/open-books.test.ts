@@ -256,7 +256,7 @@ test('nothing is decided while an opening is booked, and an interrupted one is c
   await books.settle()
   await inTransaction(db, markUnapplied)
   expect(await problemOf(open({ csv: await stated() }))).toMatch(/; not all deposits are queued /)
-  expect(await activate()).toBe(true)
+  expect(await activate()).toBe('activated')
   await books.settle()
   const order: string[] = []
   let opened: Promise<unknown> = Promise.resolve()
@@ -268,5 +268,5 @@ test('nothing is decided while an opening is booked, and an interrupted one is c
   })
   await opened
   expect(order).toEqual(['decided', 'opened'])
-  expect(await activate()).toBe(false)
+  expect(await activate()).toBe('unchanged')
 })

@@ -154,6 +154,7 @@ async function evilOverview(): ReturnType<ConsoleReader['overview']> {
         atRisk: [{ service: evil, asset: evil, severity: evil, units: 1 }],
         sealAge: 1,
         unsigned: 0,
+        policyWaits: false,
         untied: [{ control: evil, asset: evil, units: 1 }],
         unexplained: [],
         streams: [{ name: evil, age: 1, progress: {} }],

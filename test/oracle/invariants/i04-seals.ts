@@ -140,7 +140,10 @@ const queries: Readonly<Record<string, string>> = {
     'price',
     `${text('id', 'asset', 'currency')}, ${time('at')}, ${text('price', 'source')}, ${time('imported_at')}`,
   ),
-  rule_set: of('rule_set', `${text('id', 'rules')}, ${time('since')}`),
+  rule_set: of(
+    'rule_set',
+    `${text('id', 'rules')}, ${time('since')}, ${text('requested_by', 'approved_by', 'decision_id')}`,
+  ),
   opening_lot: of(
     'opening_lot',
     `${text('id', 'journal_id', 'account', 'asset')}, ${time('acquired_at')}, ${text('units', 'cost', 'currency')}, ${time('recorded_at')}`,
