@@ -1,13 +1,16 @@
 -- Who may do what. The daemon works as depositd_daemon, which adds to the books and never changes them; it may log in as a
 -- user that owns nothing and is a member of that role. People and tools that only read are members of depositd_accountant.
 -- depositd_decider also writes what people signed: only the code that checks the signatures works as it.
+-- The console works with the rights of its reader: depositd_viewer sees cases, deposits and books, depositd_operator also works
+-- on cases, and depositd_auditor also sees what people did.
 -- depositd_backup reads everything, for copies: pg_read_all_data would do, but only a superuser may grant it, and it reads
 -- every database of the server. Roles belong to the whole server, so that another database may have made them already.
 do $$
 declare
   role text;
 begin
-  foreach role in array array['depositd_daemon', 'depositd_decider', 'depositd_accountant', 'depositd_backup'] loop
+  foreach role in array array['depositd_daemon', 'depositd_decider', 'depositd_accountant', 'depositd_viewer', 'depositd_operator',
+    'depositd_auditor', 'depositd_backup'] loop
     begin
       execute format('create role %I nologin', role);
     exception when duplicate_object or unique_violation then null;
@@ -15,6 +18,11 @@ begin
   end loop;
   if not pg_has_role('depositd_decider', 'depositd_daemon', 'member') then
     grant depositd_daemon to depositd_decider;
+  end if;
+  if not (pg_has_role('depositd_daemon', 'depositd_operator', 'member') and pg_has_role('depositd_daemon', 'depositd_auditor', 'member')
+    and pg_has_role('depositd_operator', 'depositd_viewer', 'member') and pg_has_role('depositd_auditor', 'depositd_viewer', 'member')) then
+    grant depositd_viewer to depositd_operator, depositd_auditor;
+    grant depositd_operator, depositd_auditor to depositd_daemon;
   end if;
   execute format('grant depositd_daemon to %I', current_user);
 end
@@ -104,6 +112,18 @@ grant select (id, transfer, state, merged_into, owner_kind, owner_id, amount, de
 grant select (kind, id) on owner to depositd_accountant;
 grant select (network, address) on balance_point to depositd_accountant;
 grant execute on function ledger_turnover to depositd_accountant;
+
+-- Readers of the console: all but the tables of sign-ins, and what people did only as auditors.
+grant usage on schema public, accounting to depositd_viewer;
+grant select on all tables in schema public, accounting to depositd_viewer;
+revoke select on session, invitation, access_event, accounting.audit_log from depositd_viewer;
+grant select on accounting.audit_log to depositd_auditor;
+grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
+  accounting.trial_balance_of, accounting.statement, ledger_turnover to depositd_viewer;
+grant insert on mismatch_event, mismatch_event_pending to depositd_operator;
+grant update (assigned_to, snoozed_until, snooze_ends_with, resolved_at, resolved_by, resolved_reason) on mismatch
+  to depositd_operator;
+grant usage on sequence mismatch_event_id_seq to depositd_operator;
 
 -- Backups: also what later migrations and months add.
 grant usage on schema public, accounting to depositd_backup;

@@ -34,12 +34,13 @@ import {
   writeDecision,
 } from '../people/decision.ts'
 import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts'
-import { type Database, inTransaction, openDatabase } from '../store/database.ts'
+import { type Database, inTransaction } from '../store/database.ts'
 import { mayDecide, readDecisions } from '../store/decisions.ts'
 import { workOnCases } from '../store/mismatches/cases.ts'
 import { deleteInvitation, type Invitation, listAudit, recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
+import { openPeopleLogins, openReaderLogins } from './console-logins.ts'
 import { retryAtOnce } from './retry.ts'
 import { decisionProcedures } from './rules.ts'
 import type { Services } from './services.ts'
@@ -51,17 +52,14 @@ export type ConsolePeopleDeps = {
   reading: <Value>(work: Promise<Value>) => Promise<Value>
 }
 
-const [signInMaxMs, decisionMaxMs] = [10_000, 60_000]
-
-const poolMax = 2
-
 const now = () => new Date()
 
 export function composePeople(
   settings: Settings,
   { services, opsUrl, reading }: ConsolePeopleDeps,
 ): ConsolePeople & AsyncDisposable {
-  const { db, decider } = openLogins(settings)
+  const { db, decider } = openPeopleLogins(settings)
+  const logins = openReaderLogins(settings.databaseUrl)
   const { administratorKey: pinned, databaseUrl } = settings.people
   const deps = { db, pinned, origin: originOfConsole(settings.links, Number(new URL(opsUrl).port)) }
   const current = () => ({ ...settings, ...services.followed() })
@@ -80,13 +78,18 @@ export function composePeople(
     async everyone() {
       return [...(await reading(readRegister(db, pinned))).people.values()]
     },
-    log: (limit) => reading(listAudit(db, { person: null, action: null, after: null, limit })),
+    log: (user, limit) =>
+      reading(listAudit(logins.toAudit(user), { person: null, action: null, after: null, limit })),
     recordBundle: ({ person }, deposit) =>
       reading(recordAccess(db, { person, action: 'bundle_made', detail: `deposit ${deposit}` })),
     retryQuarantine: retryPart(db, current, reading),
     workOnCases: (user, ids, act) =>
-      reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
-    [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),
+      reading(
+        inTransaction(logins.toWork(user), (tx) => workOnCases(tx, ids, { ...act, actor: user.person })),
+      ),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([db.destroy(), decider.destroy(), logins[Symbol.asyncDispose]()])
+    },
   }
 }
 
@@ -148,25 +151,6 @@ function requestedContent(text: string): DecisionContent {
   const content = readDecision(text)
   if (content !== null && readConsoleRequest(content) !== null) return content
   throw refused('this is no decision that the console requests')
-}
-
-function openLogins({ databaseUrl, people }: Settings) {
-  return {
-    db: openDatabase<Tables>({
-      url: databaseUrl,
-      poolMax,
-      applicationName: 'depositd sign-in',
-      role: 'depositd_daemon',
-      queryTimeoutMs: signInMaxMs,
-    }),
-    decider: openDatabase<Tables>({
-      url: people.databaseUrl ?? databaseUrl,
-      poolMax,
-      applicationName: 'depositd decisions',
-      role: 'depositd_decider',
-      queryTimeoutMs: decisionMaxMs,
-    }),
-  }
 }
 
 function openIdPart({ openId, people }: Settings, deps: SignInDeps): ConsolePeople['openId'] {

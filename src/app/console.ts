@@ -120,7 +120,7 @@ function openReadOnly({ databaseUrl: url }: Settings): Database<Tables> {
     url,
     poolMax,
     applicationName: 'depositd console',
-    role: 'depositd_daemon',
+    role: 'depositd_viewer',
     readOnlyWithinMs: statementMaxMs,
     queryTimeoutMs: statementMaxMs + 1000,
   })

@@ -200,13 +200,13 @@ async function beginningOf(): Promise<string> {
 
 test('whoever asks, nothing can be written by it, and no statement may take long', async () => {
   const asked = await beginningOf()
-  for (const option of ['role=depositd_daemon', 'default_transaction_read_only=on', 'statement_timeout=5000'])
+  for (const option of ['role=depositd_viewer', 'default_transaction_read_only=on', 'statement_timeout=5000'])
     expect(asked).toContain(`-c ${option}`)
   const like = openDatabase<Tables>({
     url: books.url,
     poolMax: 1,
     applicationName: 'test',
-    role: 'depositd_daemon',
+    role: 'depositd_viewer',
     readOnlyWithinMs: 1000,
   })
   await expect(sql`insert into owner (kind, id) values ('channel', 'x')`.execute(like)).rejects.toThrow(

@@ -24,7 +24,15 @@ afterAll(async () => {
   await database.drop()
 })
 
-const roles = ['depositd_daemon', 'depositd_decider', 'depositd_accountant', 'depositd_backup']
+const roles = [
+  'depositd_daemon',
+  'depositd_decider',
+  'depositd_accountant',
+  'depositd_viewer',
+  'depositd_operator',
+  'depositd_auditor',
+  'depositd_backup',
+]
 
 /** Months come and go; one stands for all. Columns are named only where not all of them are meant. */
 async function rightsOf(role: string): Promise<string> {

@@ -86,7 +86,7 @@ export type ConsolePeople = {
   /** Those who may decide now. */
   everyone: () => Promise<readonly Person[]>
   /** The newest of what people did. */
-  log: (limit: number) => Promise<readonly AuditLine[]>
+  log: (user: ConsoleUser, limit: number) => Promise<readonly AuditLine[]>
   /** Before the data leaves. */
   recordBundle: (user: ConsoleUser, deposit: bigint) => Promise<void>
   /** Verifies all webhooks in quarantine again, and accepts the genuine ones. */

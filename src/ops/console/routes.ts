@@ -1,3 +1,4 @@
+import { mayAudit } from '../../people/roles.ts'
 import type { ServicesShown } from '../../presentation/text.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { refused } from './forms.ts'
@@ -170,25 +171,22 @@ async function showQuarantine({ reader, user, search }: ConsoleRequest): Promise
 async function showServices({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const [lines, overview] = await Promise.all([reader.scorecard(), reader.overview()])
-  return servicesPage({ lines, overview, maySeeSettings: mayAudit(user) }, choicesOf(reader))
+  return servicesPage({ lines, overview, maySeeSettings: mayAudit(user?.roles ?? []) }, choicesOf(reader))
 }
 
 async function showSettings({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  const { person } = signedIn(user)
-  if (!mayAudit(user)) throw refused(`${person} is neither auditor nor administrator`)
+  const { person, roles } = signedIn(user)
+  if (!mayAudit(roles)) throw refused(`${person} is neither auditor nor administrator`)
   return settingsPage(await reader.settings())
-}
-
-function mayAudit(user: ConsoleUser | null): boolean {
-  return user?.roles.some((role) => role === 'auditor' || role === 'administrator') === true
 }
 
 const logMax = 50
 
 async function showPeople({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  return peoplePage(await people.everyone(), mayAudit(user) ? await people.log(logMax) : null)
+  const log = user !== null && mayAudit(user.roles) ? await people.log(user, logMax) : null
+  return peoplePage(await people.everyone(), log)
 }
 
 async function showLedger({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
