@@ -24,7 +24,6 @@ const madeAtRunTime = [
   'src/service/transfers/due-sweeps.ts',
   'src/store/books/deposits.ts',
   ...Array.from({ length: 4 }, () => 'src/store/ledger/sealed-rows.ts'),
-  ...Array.from({ length: 2 }, () => 'src/store/ledger/seals.ts'),
 ]
 /** `fetch` returns the columns of a cursor that only exists at run time. */
 const isFetch = ({ texts }: RawStatement) => texts.some((text) => text.startsWith('fetch'))

@@ -192,28 +192,25 @@ export async function insertCosignature(
 
 /** Rows that are not sealed yet, of the tables that the login may read. */
 export async function countUnsealed(db: Kysely<Tables>, tables: readonly SealedTableName[]): Promise<number> {
-  const counts = await Promise.all(
-    tables.map(async (table) => {
-      const { rows } = await sql<{ count: number }>`
-        select count(*)::float8 as count from ${sql.table(table)} where ${unsealed(table)}`.execute(db)
-      return rows[0]?.count ?? 0
-    }),
+  const counts = tables.map(
+    (table) => sql`(select count(*) from ${sql.table(table)} where ${unsealed(table)})`,
   )
-  return counts.reduce((sum, count) => sum + count, 0)
+  const { rows } = await sql<{ count: number }>`
+    select (${sql.join([sql`0`, ...counts], sql` + `)})::float8 as count`.execute(db)
+  return rows[0]?.count ?? 0
 }
 
 /** How long the oldest row has waited to be sealed, in seconds; 0 if all rows are sealed. */
 export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
-  const ages = await Promise.all(
-    sealedTableNames.map(async (table) => {
-      const { id, writtenAt } = sealedTable(table)
-      const { rows } = await sql<{ age: number }>`
-        select ${ageOf(sql.ref(writtenAt))} as age from ${sql.table(table)} where ${unsealed(table)}
-        order by ${sql.ref(id)} limit 1`.execute(db)
-      return rows[0]?.age ?? 0
-    }),
-  )
-  return Math.max(...ages)
+  const ages = sealedTableNames.map((table) => {
+    const { id, writtenAt } = sealedTable(table)
+    return sql`(
+      select ${ageOf(sql.ref(writtenAt))} from ${sql.table(table)} where ${unsealed(table)}
+      order by ${sql.ref(id)} limit 1)`
+  })
+  const { rows } = await sql<{ age: number }>`
+    select greatest(${sql.join([sql`0`, ...ages])})::float8 as age`.execute(db)
+  return rows[0]?.age ?? 0
 }
 
 function unsealed(table: SealedTableName) {
