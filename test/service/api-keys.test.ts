@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -13,17 +12,15 @@ import {
 } from '../../src/service/api-keys.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { inTransaction, openDatabase } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { serviceDatabase, type TestDatabase } from '../support/postgres.ts'
 import { holdUpLongValues, untilWaiting } from '../support/waiting.ts'
 
 let database: TestDatabase
 let db: ServiceDatabase
 
 beforeAll(async () => {
-  database = await emptyDatabase()
+  database = await serviceDatabase()
   db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
-  await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
 })
 
 afterAll(async () => {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { type Address, type AssetKey, toTxId } from '../../src/core/asset.ts'
@@ -14,8 +13,7 @@ import { type NewOwner, openOwners } from '../../src/service/owners.ts'
 import type { ServiceDatabase, ServiceOwnerRow, ServiceTables } from '../../src/service/tables.ts'
 import { openOutbox } from '../../src/service/webhooks/outbox.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { emptyDatabase } from '../support/postgres.ts'
+import { serviceDatabase } from '../support/postgres.ts'
 import { call, readKey, seed, serviceSettings, unreachableNetworks } from './fixtures.ts'
 
 type Page = { data: DepositRecord[]; next_cursor: string | null }
@@ -37,9 +35,8 @@ export type Book = {
 }
 
 export async function openBook(faults: Faults = createFaults({ seed: 'test' })): Promise<Book> {
-  const database = await emptyDatabase()
+  const database = await serviceDatabase()
   const db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
-  await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
   const settings = serviceSettings(database.url, unreachableNetworks)
   const keyring = openKeyring(seed)
   const owners = openOwners(db, keyring)

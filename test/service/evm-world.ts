@@ -13,7 +13,7 @@ import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts
 import { openOutbox } from '../../src/service/webhooks/outbox.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
-import { emptyDatabase } from '../support/postgres.ts'
+import { serviceDatabase } from '../support/postgres.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 import { until } from '../support/until.ts'
@@ -37,7 +37,7 @@ export async function openEvmWorld(stack: AsyncDisposableStack) {
   await token.send(liquidity, 10n ** 24n)
   await anvil.client.setBalance({ address: liquidity, value: parseEther('10') })
   await anvil.mine(3)
-  const database = await emptyDatabase()
+  const database = await serviceDatabase()
   stack.defer(() => database.drop())
   const db = openDatabase<ServiceTables>({ url: database.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())

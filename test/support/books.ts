@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import { type Asset, assetNetwork } from '../../src/core/asset.ts'
 import {
   type Claim,
   decodeObservation,
@@ -8,28 +7,13 @@ import {
   type ObservedChainTransfer,
 } from '../../src/core/evidence.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/books/apply.ts'
-import { pinAssets } from '../../src/store/assets.ts'
 import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { appendSearches, takeDueSearches } from '../../src/store/chain/leg-searches.ts'
 import { inTransaction, openDatabase } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
-import { saveOwner } from '../../src/store/owners.ts'
 import type { Tables } from '../../src/store/tables.ts'
-import {
-  arbitrum,
-  at,
-  base,
-  channelAddress,
-  credit,
-  liquidity,
-  policy,
-  recipient,
-  usdcOnArbitrum,
-  usdcOnBase,
-  usdtOnBase,
-  walletAddress,
-} from './evidence.ts'
-import { type TestDatabase, testDatabase } from './postgres.ts'
+import { arbitrum, at, base, liquidity, policy } from './evidence.ts'
+import { booksDatabase, type TestDatabase } from './postgres.ts'
 import { fruitless } from './searched.ts'
 
 /** Long after every deadline of the policy has passed. */
@@ -48,15 +32,8 @@ export type Books = AsyncDisposable & {
 }
 
 /** A migrated database that knows the assets and owners of the made-up world, worked on as the daemon's role. */
-export async function openBooks(
-  changes: Partial<ApplyDeps> = {},
-  makeDatabase: () => Promise<TestDatabase> = testDatabase,
-): Promise<Books> {
-  const database = await makeDatabase()
-  const owner = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test owner' })
-  await pinWorld(owner)
-  await owner.destroy()
-  return openBooksIn(database, changes)
+export async function openBooks(changes: Partial<ApplyDeps> = {}): Promise<Books> {
+  return openBooksIn(await booksDatabase(), changes)
 }
 
 export function openBooksIn(database: TestDatabase, changes: Partial<ApplyDeps> = {}): Books {
@@ -93,29 +70,6 @@ export function openBooksIn(database: TestDatabase, changes: Partial<ApplyDeps> 
       await database.drop()
     },
   }
-}
-
-async function pinWorld(db: Kysely<Tables>): Promise<void> {
-  await pinAssets(db, [
-    asset(usdcOnBase, 'USDC'),
-    asset(usdtOnBase, 'USDT'),
-    asset(usdcOnArbitrum, 'USDC'),
-    asset(credit, 'USDC'),
-  ])
-  await saveOwner(db, {
-    owner: { kind: 'channel', id: 'shop' },
-    deposits: [{ network: base, address: channelAddress }],
-    forward: { network: arbitrum, asset: 'USDC', recipient },
-  })
-  await saveOwner(db, {
-    owner: { kind: 'stable_wallet', id: 'savings' },
-    deposits: [{ network: base, address: walletAddress }],
-    forward: null,
-  })
-}
-
-function asset(key: Asset['key'], symbol: string): Asset {
-  return { key, network: assetNetwork(key), symbol, decimals: 6 }
 }
 
 async function receive(db: Kysely<Tables>, observations: readonly Observation[]): Promise<void> {

@@ -1,15 +1,18 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
 import { lockFolder } from '../../src/sandbox/ground.ts'
-import { startPostgres } from '../../src/sandbox/postgres.ts'
+import { type PostgresServer, startPostgres } from '../../src/sandbox/postgres.ts'
 import { endLeftover } from '../../src/sandbox/processes.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { templateDatabase } from './template-database.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { pinWorld } from './made-up-world.ts'
+import { cloneOf, run } from './postgres.ts'
+import { booksTemplate, serviceTemplate, templateDatabase } from './template-database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,9 +23,10 @@ declare module 'vitest' {
 
 const log = pino({ level: 'warn' })
 const folderPrefix = 'depositd-test-'
+const sql = join(import.meta.dirname, '../../db')
 let close: () => Promise<void> = () => Promise.resolve()
 
-/** One throwaway server for the whole run, with one migrated database that test files clone. */
+/** One throwaway server for the whole run, with the migrated databases that test files clone. */
 export async function setup(project: TestProject): Promise<void> {
   await removeAbandoned()
   const folder = await mkdtemp(join(tmpdir(), folderPrefix))
@@ -33,8 +37,7 @@ export async function setup(project: TestProject): Promise<void> {
     lock.release()
     await rm(folder, { recursive: true, force: true })
   }
-  await server.createDatabase(templateDatabase)
-  await migrateTemplate(server.url(templateDatabase))
+  await makeTemplates(server)
   project.provide('postgresUrl', server.url('postgres'))
 }
 
@@ -42,12 +45,19 @@ export function teardown(): Promise<void> {
   return close()
 }
 
-async function migrateTemplate(url: string): Promise<void> {
-  const migrations = join(import.meta.dirname, '../../db/migrations')
-  if (!existsSync(migrations)) return
-  const db = openDatabase({ url, poolMax: 2, applicationName: 'migrate' })
+async function makeTemplates(server: PostgresServer): Promise<void> {
+  await server.createDatabase(templateDatabase)
+  await within(server.url(templateDatabase), (db) => migrate(db, join(sql, 'migrations')))
+  await run(server.url('postgres'), `create database ${booksTemplate} ${cloneOf(templateDatabase)}`)
+  await within(server.url(booksTemplate), pinWorld)
+  await server.createDatabase(serviceTemplate)
+  await within(server.url(serviceTemplate), (db) => migrate(db, join(sql, 'service/migrations')))
+}
+
+async function within(url: string, work: (db: Kysely<Tables>) => Promise<unknown>): Promise<void> {
+  const db = openDatabase<Tables>({ url, poolMax: 2, applicationName: 'migrate' })
   try {
-    await migrate(db, migrations)
+    await work(db)
   } finally {
     await db.destroy()
   }

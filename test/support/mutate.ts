@@ -27,7 +27,7 @@ const results = await new Stryker({
   incremental: true,
   incrementalFile: 'node_modules/.cache/mutation.json',
   tempDirName: 'node_modules/.cache/mutation',
-  ignorePatterns: ['bench', 'docs', 'grafana', 'db/service'],
+  ignorePatterns: ['bench', 'docs', 'grafana'],
   ignoreStatic: true,
   concurrency: 2,
   timeoutMS: 10_000,

@@ -9,11 +9,13 @@ import { requestDecision } from '../../src/jobs/people/decide.ts'
 import { startPostgres } from '../../src/sandbox/postgres.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate, migrationsFolder } from '../../src/store/migrate.ts'
-import { type Books, openBooks } from './books.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { type Books, openBooksIn } from './books.ts'
 import { serveBooks } from './books-console.ts'
 import { openBrowser } from './browser.ts'
 import { at, usdcOnBase, usdtOnBase } from './evidence.ts'
 import { claimsOf, credited, forwarded, paymentOf } from './example-books.ts'
+import { pinWorld } from './made-up-world.ts'
 import { addPeople, decideTogether, decisionDeps, journalRequest, signers } from './people.ts'
 import type { TestDatabase } from './postgres.ts'
 import { seal } from './sealed-books.ts'
@@ -26,7 +28,7 @@ const hour = 60
 const day = 24 * hour
 
 await using stack = new AsyncDisposableStack()
-const books = stack.use(await openBooks({ now: () => new Date() }, await startDatabase()))
+const books = stack.use(openBooksIn(await startDatabase(), { now: () => new Date() }))
 await fill(books)
 const url = await serveBooks(books, stack)
 const browser = await openBrowser()
@@ -51,17 +53,18 @@ async function keep(shown: Page, name: string): Promise<void> {
   })
 }
 
-/** A migrated database on a server of its own. */
-async function startDatabase(): Promise<() => Promise<TestDatabase>> {
+/** A migrated database that knows the made-up world, on a server of its own. */
+async function startDatabase(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-screenshots-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const server = await startPostgres({ folder, durability: 'none', log: pino({ level: 'silent' }) })
   stack.defer(() => server.stop())
   await server.createDatabase('books')
-  const db = openDatabase({ url: server.url('books'), poolMax: 2, applicationName: 'migrate' })
+  const db = openDatabase<Tables>({ url: server.url('books'), poolMax: 2, applicationName: 'migrate' })
   await migrate(db, migrationsFolder)
+  await pinWorld(db)
   await db.destroy()
-  return () => Promise.resolve({ url: server.url('books'), drop: () => Promise.resolve() })
+  return { url: server.url('books'), drop: () => Promise.resolve() }
 }
 
 /** Deposits all day long, most of which go well, with the mistakes that services make. */

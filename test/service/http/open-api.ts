@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { pino } from 'pino'
 import { openDeposits } from '../../../src/service/deposits/deposits.ts'
 import { openPrices } from '../../../src/service/deposits/prices.ts'
@@ -11,8 +10,7 @@ import type { DepositServiceSettings } from '../../../src/service/settings.ts'
 import type { ServiceDatabase, ServiceTables } from '../../../src/service/tables.ts'
 import { openOutbox } from '../../../src/service/webhooks/outbox.ts'
 import { openDatabase } from '../../../src/store/database.ts'
-import { migrate } from '../../../src/store/migrate.ts'
-import { emptyDatabase } from '../../support/postgres.ts'
+import { serviceDatabase } from '../../support/postgres.ts'
 import { seed, serviceSettings, unreachableNetworks } from '../fixtures.ts'
 
 export type OpenApi = {
@@ -28,9 +26,8 @@ export async function openApi(
   changes: Partial<DepositServiceSettings> = {},
   log = pino({ level: 'silent' }),
 ): Promise<OpenApi> {
-  const database = await emptyDatabase()
+  const database = await serviceDatabase()
   const db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
-  await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
   const settings = serviceSettings(database.url, unreachableNetworks, changes)
   const keyring = openKeyring(seed)
   const [owners, faults] = [openOwners(db, keyring), createFaults(null)]

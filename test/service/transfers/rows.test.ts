@@ -1,9 +1,6 @@
-import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../../src/store/database.ts'
-import { migrate } from '../../../src/store/migrate.ts'
-import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { serviceDatabase, type TestDatabase } from '../../support/postgres.ts'
 
 const token = '0x1111111111111111111111111111111111111111'
 
@@ -12,10 +9,7 @@ let client: Client
 
 /** Deposits in several states, and the transfers that were made for them. */
 beforeAll(async () => {
-  database = await emptyDatabase()
-  const db = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' })
-  await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
-  await db.destroy()
+  database = await serviceDatabase()
   client = new Client({ connectionString: database.url })
   await client.connect()
   await client.query(`

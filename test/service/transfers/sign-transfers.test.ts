@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { pino } from 'pino'
 import { getAddress, type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -16,7 +15,6 @@ import type { DueTransfer } from '../../../src/service/transfers/due-transfer.ts
 import { saveOutcomes } from '../../../src/service/transfers/settle-transfers.ts'
 import { dueForwards, signTransfers } from '../../../src/service/transfers/work-network.ts'
 import { inTransaction } from '../../../src/store/database.ts'
-import { migrate } from '../../../src/store/migrate.ts'
 import { type EvmWorld, lower, openEvmWorld, recipient } from '../evm-world.ts'
 import { seed } from '../fixtures.ts'
 
@@ -33,7 +31,6 @@ beforeAll(async () => {
   world = await openEvmWorld(stack)
   network = openNetwork()
   const { db, deposits } = world
-  await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
   await network.check()
   await openStream(db, keyring, network)
   const kept = await openOwners(db, keyring).findOrCreate({
