@@ -30,12 +30,13 @@ import { type Database, openDatabase } from '../store/database.ts'
 import { readStatement, trialBalance } from '../store/ledger/accounts.ts'
 import { listPeriods } from '../store/ledger/periods.ts'
 import { listCheckpoints } from '../store/ledger/seals.ts'
-import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
+import { listMismatches } from '../store/mismatches/show-mismatches.ts'
 import { listOwners, type OwnerLine } from '../store/owners.ts'
 import { listQuarantine } from '../store/quarantine.ts'
 import { readScorecard } from '../store/scorecard.ts'
 import { listRuleSets, waitingRules } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
+import { casesPart } from './console-cases.ts'
 import { composePeople } from './console-people.ts'
 import { createBundleMaker } from './evidence-bundle.ts'
 import type { Services } from './services.ts'
@@ -60,13 +61,6 @@ const evidenceMax = 500
 const linesMax = 500
 const [gravestMax, latestMax, periodsMax, checkpointsMax, ruleSetsMax] = [10, 10, 36, 20, 20]
 
-/** Only open mismatches have an index by severity. The list of all of them is sorted newest first. */
-const listed = {
-  open: { also: 'nothing' },
-  snoozed: { also: 'snoozed' },
-  all: { also: 'all', isNewestFirst: true },
-} as const
-
 export function composeConsole(
   settings: Settings,
   { version, services, gauges: { read }, readiness, ops }: ConsoleDeps,
@@ -90,9 +84,7 @@ export function composeConsole(
     ),
     dashboards: sharedLinks(settings.links).dashboards,
     overview: () => reading(overview()),
-    mismatches: ({ status, overdue, ...wish }) =>
-      reading(listMismatches(db, { ...wish, ...listed[status], isOverdue: overdue === 'yes' })),
-    mismatch: (id) => reading(showMismatch(db, id)),
+    ...casesPart(db, reading, settings.alerts),
     deposits: (wish) => reading(listDeposits(db, wish)),
     findDeposits: async (reference) =>
       (await reading(findDeposits(db, toTxId(reference)))).map(({ id }) => id),

@@ -1,16 +1,16 @@
 import { type Links, sharedLinks } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
-import { type AlertRules, causesOf, needsAlert } from '../core/cause.ts'
+import { type AlertRules, causesOf, lossesOf, needsAlert } from '../core/cause.ts'
 import type { Role } from '../health.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
-import { createGaugesReader, type GaugesReader, type Live } from '../ops/gauges.ts'
+import { createGaugesReader, type GaugesReader, type Live, type OpenCause } from '../ops/gauges.ts'
 import { type ReadingPart, readingParts } from '../ops/metrics/daemon.ts'
 import type { KnownLabelValues } from '../ops/metrics/declare.ts'
 import { busiest } from '../ops/metrics/deposits.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Observer } from '../ops/observe.ts'
 import { openDatabase } from '../store/database.ts'
-import { readGauges, readTotals, type StoreGauges } from '../store/gauges.ts'
+import { type OpenCases, readGauges, readTotals, type StoreGauges } from '../store/gauges.ts'
 import { readDayScorecard } from '../store/scorecard.ts'
 import type { Tables } from '../store/tables.ts'
 
@@ -61,13 +61,17 @@ export function composeGauges(
 const causeWithinMs = 3_600_000
 
 export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules): Live {
+  return { ...gauges, causes: openCauses(cases, alerts) }
+}
+
+export function openCauses(cases: readonly OpenCases[], alerts: AlertRules): OpenCause[] {
   const now = new Date()
-  const causes = causesOf(cases, causeWithinMs).map(({ cases: held, ...cause }) => ({
+  return causesOf(cases, causeWithinMs).map(({ cases: held, ...cause }) => ({
     ...cause,
     count: held.reduce((sum, { count }) => sum + count, 0),
+    losses: lossesOf(held).filter((loss) => loss !== null),
     callsForPeople: needsAlert({ ...cause, cases: held }, alerts, now),
   }))
-  return { ...gauges, causes }
 }
 
 /** Only workers report sums over stored rows, so scraping a process that only takes webhooks costs almost nothing. */

@@ -11,6 +11,8 @@ type CauseKey = { kind: string; service: string; network: string; side: Responsi
 export type Cause<Case> = CauseKey & {
   severity: Severity
   since: Date
+  /** When the last one was opened. */
+  until: Date
   /** Oldest first. */
   cases: readonly Case[]
 }
@@ -46,14 +48,22 @@ function split<Case extends CauseCandidate>(cases: readonly Case[], withinMs: nu
 
 function causeOf<Case extends CauseCandidate>(cases: [Case, ...Case[]]): Cause<Case> {
   const [one] = cases
-  return { ...causeKeyOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
+  const { openedAt: until } = cases.at(-1) ?? one
+  return { ...causeKeyOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, until, cases }
 }
 
 export function causeKeyOf({ kind, service, network }: Omit<CauseCandidate, 'openedAt'>): CauseKey {
   return { kind, service, network, side: entryOf(kind).responsible }
 }
 
-export type OpenCase = CauseCandidate & { isAssigned: boolean; snoozedUntil: Date | null; loss: Stake | null }
+/** Several assets of a network may have the same symbol. */
+export type CaseLoss = Stake & { asset: string }
+
+export type OpenCase = CauseCandidate & {
+  isAssigned: boolean
+  snoozedUntil: Date | null
+  loss: CaseLoss | null
+}
 
 export type AlertRules = {
   /** Losses up to it raise no alert. In units of the asset as decimal text, by `network/SYMBOL`. */
@@ -96,17 +106,17 @@ function dueAt({ openedAt, snoozedUntil }: OpenCase, actWithinHours: number): Da
 }
 
 /** Null stands for unknown losses. */
-export function lossesOf(cases: readonly Pick<OpenCase, 'loss'>[]): (Stake | null)[] {
+export function lossesOf(cases: readonly Pick<OpenCase, 'loss'>[]): (CaseLoss | null)[] {
   const byAsset = Map.groupBy(
     cases.map(({ loss }) => loss),
-    (loss) => (loss === null ? '' : `${loss.network}/${loss.symbol}`),
+    (loss) => loss?.asset ?? '',
   )
   return [...byAsset.values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [more.reduce((sum, loss) => plus(sum, loss), first)],
   )
 }
 
-function plus(sum: Stake | null, loss: Stake | null): Stake | null {
+function plus(sum: CaseLoss | null, loss: CaseLoss | null): CaseLoss | null {
   if (sum === null || loss === null) return null
   const isKnown = sum.amount !== null && loss.amount !== null
   return { ...sum, amount: isKnown ? (sum.amount ?? 0n) + (loss.amount ?? 0n) : null }

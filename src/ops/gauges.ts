@@ -1,3 +1,4 @@
+import type { CaseLoss } from '../core/cause.ts'
 import { beatAgeMaxSeconds } from '../health.ts'
 import type { StoreGauges, StoreTotals } from '../store/gauges.ts'
 import type { ScorecardLine } from '../store/scorecard.ts'
@@ -20,7 +21,10 @@ export type OpenCause = {
   side: string
   severity: string
   since: Date
+  until: Date
   count: number
+  /** One for each asset. */
+  losses: readonly CaseLoss[]
   callsForPeople: boolean
 }
 

@@ -105,7 +105,7 @@ type CaseRow = Omit<OpenCases, 'loss'> & {
 const snoozedUntil = sql`case when snooze_ends_with is null then snoozed_until else now() + interval '100 years' end`
 
 /** By minute: this separates causes, and keeps the rows few. */
-async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
+export async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
   const { rows } = await sql<CaseRow>`
     select kind, coalesce(m.service, '') as service, coalesce(m.network, '') as network, date_trunc('minute', opened_at) as "openedAt",
       assigned_to is not null as "isAssigned", ${snoozedUntil} as "snoozedUntil", count(*)::int as count,
@@ -114,9 +114,9 @@ async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
     where cleared_at is null and resolved_at is null
     group by kind, m.service, m.network, 4, 5, 6, loss_asset, a.symbol, a.decimals`.execute(db)
   return rows.map(({ lossAsset, symbol, decimals, amount, ...row }) => {
-    const network = lossAsset?.split('/')[0]
-    const loss = network === undefined ? null : { network, symbol, decimals, amount: BigInt(amount ?? 0) }
-    return { ...row, loss }
+    if (lossAsset === null) return { ...row, loss: null }
+    const [network = ''] = lossAsset.split('/')
+    return { ...row, loss: { asset: lossAsset, network, symbol, decimals, amount: BigInt(amount ?? 0) } }
   })
 }
 

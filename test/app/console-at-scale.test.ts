@@ -118,6 +118,8 @@ test('no page reads a table of deposits, mismatches or evidence through', async 
     '/deposits/find?reference=tx77',
     '/mismatches',
     '/mismatches?status=snoozed&severity=severe',
+    '/mismatches/causes',
+    '/mismatches?status=snoozed&kind=webhook_missing&network=base&since=2026-01-01&until=2099-01-01T00:00Z',
     `/mismatches?after=${mismatch}`,
     '/mismatches?status=all',
     `/mismatches?status=all&after=${mismatch}`,

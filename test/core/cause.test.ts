@@ -13,6 +13,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import {
   type AlertRules,
+  type CaseLoss,
   type Cause,
   causesOf,
   lossesOf,
@@ -20,7 +21,6 @@ import {
   type OpenCase,
 } from '../../src/core/cause.ts'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
-import type { Stake } from '../../src/core/second-person.ts'
 
 const minute = 60_000
 const start = Date.UTC(2026, 0, 1)
@@ -115,7 +115,8 @@ const rules: AlertRules = {
   afterMs: 5 * minute,
 }
 
-const usdc = (units: bigint): Stake => ({
+const usdc = (units: bigint): CaseLoss => ({
+  asset: 'base/usdc',
   network: 'base',
   symbol: 'USDC',
   decimals: 6,
@@ -141,16 +142,16 @@ const calls = (changes: readonly Partial<OpenCase>[], minutes: number): boolean 
 test('the losses of cases are added by asset, and an unknown one makes its sum unknown', () => {
   const losses = [
     usdc(6n),
-    { ...usdc(1n), symbol: 'USDT' },
+    { ...usdc(1n), asset: 'USDT', symbol: 'USDT' },
     usdc(5n),
-    { ...usdc(1n), symbol: 'USDT', amount: null },
-    { ...usdc(1n), symbol: 'DAI', amount: null },
-    { ...usdc(1n), symbol: 'DAI' },
+    { ...usdc(1n), asset: 'USDT', symbol: 'USDT', amount: null },
+    { ...usdc(1n), asset: 'DAI', symbol: 'DAI', amount: null },
+    { ...usdc(1n), asset: 'DAI', symbol: 'DAI' },
   ]
   expect(lossesOf([...losses, null, null].map((loss) => ({ loss })))).toEqual([
     usdc(11n),
-    { ...usdc(1n), symbol: 'USDT', amount: null },
-    { ...usdc(1n), symbol: 'DAI', amount: null },
+    { ...usdc(1n), asset: 'USDT', symbol: 'USDT', amount: null },
+    { ...usdc(1n), asset: 'DAI', symbol: 'DAI', amount: null },
     null,
   ])
 })
@@ -178,7 +179,7 @@ describe('a cause calls for people', () => {
     ],
     [
       'not if each asset loses no more than its limit',
-      [{ loss: usdc(6n) }, { loss: { ...usdc(6n), symbol: 'USDT' } }],
+      [{ loss: usdc(6n) }, { loss: { ...usdc(6n), asset: 'USDT', symbol: 'USDT' } }],
       { minutes: 5, expected: false },
     ],
     [
@@ -196,7 +197,11 @@ describe('a cause calls for people', () => {
       [{ loss: { ...usdc(1n), decimals: null } }],
       { minutes: 5, expected: true },
     ],
-    ['if the asset has no limit', [{ loss: { ...usdc(1n), symbol: 'DAI' } }], { minutes: 5, expected: true }],
+    [
+      'if the asset has no limit',
+      [{ loss: { ...usdc(1n), asset: 'DAI', symbol: 'DAI' } }],
+      { minutes: 5, expected: true },
+    ],
     ['not while somebody has it', [{ isAssigned: true }], { minutes: hours(8) - 1, expected: false }],
     ['once it is overdue, whoever has it', [{ isAssigned: true }], { minutes: hours(8), expected: true }],
     ['not while it is put off', [{ snoozedUntil: at(30) }], { minutes: 29, expected: false }],

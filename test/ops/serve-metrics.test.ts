@@ -32,6 +32,8 @@ test('each cause that calls for people is a series of its own, the last of eight
     side: 'service',
     severity: 'severe',
     since: new Date(0),
+    until: new Date(0),
+    losses: [],
     count: 1,
   }
   const shown = async (calling: number) => {

@@ -31,6 +31,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
       charts: { value: emptyCharts },
     }),
     mismatches: () => Promise.resolve([]),
+    causes: () => Promise.resolve([]),
     mismatch: () => Promise.resolve(null),
     deposits: () => Promise.resolve([]),
     findDeposits: () => Promise.resolve([]),

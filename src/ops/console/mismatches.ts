@@ -11,6 +11,7 @@ import {
 } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
+import type { OpenCause } from '../gauges.ts'
 import { bulkForms, caseForms, writeOffForm } from './case-forms.ts'
 import { bundleLink } from './deposits.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, linkTo, tableOf, withShown } from './html.ts'
@@ -18,8 +19,8 @@ import { markdownHtml } from './markdown.ts'
 import { causesTable } from './overview-tables.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
 import type { ConsoleUser } from './people.ts'
-import { numberOf, oneOf, readQuery, shortText } from './query.ts'
-import type { ConsoleChoices, ConsoleMismatchFilter, Overview } from './reader.ts'
+import { numberOf, oneOf, readQuery, shortText, timeText } from './query.ts'
+import type { ConsoleChoices, ConsoleMismatchFilter } from './reader.ts'
 
 const historyMax = 200
 
@@ -95,6 +96,8 @@ function commandsFor(id: string, depositId: string | null): Html {
 
 const statuses = ['open', 'snoozed', 'all'] as const
 const pageMax = 50
+/** Of no single service or network. */
+const none = 'none'
 
 /** @throws Fault `request_refused` if a filter is unknown */
 export function mismatchFilter(
@@ -104,11 +107,13 @@ export function mismatchFilter(
   const asked = readQuery(search, {
     kind: oneOf(Object.keys(mismatchKinds)),
     severity: oneOf(severities),
-    service: oneOf(services),
-    network: oneOf(networks),
+    service: oneOf([...services, none]),
+    network: oneOf([...networks, none]),
     status: oneOf(statuses),
     assigned: shortText,
     overdue: oneOf(['yes'] as const),
+    since: timeText,
+    until: timeText,
     after: numberOf,
   })
   return { status: 'open', ...asked, limit: pageMax }
@@ -134,7 +139,7 @@ export function mismatchesPage({
   names,
   ...choices
 }: MismatchesPageData): ConsolePage {
-  const { kind, severity, service, network, status, assigned, overdue } = wish
+  const { kind, severity, service, network, status, assigned, overdue, since, until } = wish
   const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Mismatches</h1>
 ${caseTabs(filter === '' ? '/mismatches' : `/mismatches?${filter}`, user)}
@@ -142,12 +147,14 @@ ${filterForm('/mismatches', [
   { name: 'severity', label: 'Severity', value: severity, words: severities, any: 'any' },
   { name: 'kind', label: 'Kind', value: kind, words: Object.keys(mismatchKinds).toSorted(), any: 'any' },
   ...(hasSeveralServices
-    ? [{ name: 'service', label: 'Service', value: service, words: services, any: 'any' }]
+    ? [{ name: 'service', label: 'Service', value: service, words: [...services, none], any: 'any' }]
     : []),
-  { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
+  { name: 'network', label: 'Network', value: network, words: [...networks, none], any: 'any' },
   { name: 'status', label: 'Status', value: status, words: statuses },
   { name: 'assigned', label: 'Assigned to', value: assigned },
   { name: 'overdue', label: 'Overdue', value: overdue, words: ['yes'], any: 'any' },
+  { name: 'since', label: 'Opened since', value: since },
+  { name: 'until', label: 'Opened before', value: until },
 ])}
 <p class="note">${explained[status]}</p>
 ${mismatchList(rows, { caption: 'Mismatches, the gravest and oldest first', hasSeveralServices })}
@@ -179,15 +186,13 @@ function caseTabs(here: string, user: ConsoleUser | null): Html {
 
 /** One line for each incident. */
 export function causesPage(
-  overview: Overview,
+  causes: readonly OpenCause[],
   user: ConsoleUser | null,
-  services: ServicesShown,
+  choices: ConsoleChoices & ServicesShown,
 ): ConsolePage {
-  const live = overview.gauges.live?.value ?? null
-  const table = live && causesTable(live, { ...services, now: overview.readAt })
   const body = html`<h1>Mismatches by cause</h1>
 ${caseTabs('/mismatches/causes', user)}
-${table ?? html`<p class="empty">${live === null ? 'Cannot be read now.' : 'No open mismatches.'}</p>`}`
+${causesTable(causes, choices) ?? html`<p class="empty">No open mismatches.</p>`}`
   return { title: 'Mismatches by cause', entry: '/mismatches', body }
 }
 

@@ -1,58 +1,102 @@
+import type { CaseLoss } from '../../core/cause.ts'
 import { depositStates } from '../../core/judging/reconcile.ts'
-import { severities } from '../../core/mismatches/kind-entry.ts'
+import { mismatchKinds } from '../../core/mismatch.ts'
+import { type KindEntry, severities } from '../../core/mismatches/kind-entry.ts'
+import { formatAmount } from '../../core/money.ts'
+import { decimalText } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, duration, type ServicesShown, serviceColumn } from '../../presentation/text.ts'
 import type { StoreTotals } from '../../store/gauges.ts'
-import { type Live } from '../gauges.ts'
+import type { Live, OpenCause } from '../gauges.ts'
 import { shownAccounts } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'
 import { type Html, html, linkTo, type ShownColumn, tableOf } from './html.ts'
-import { badge, severityColumn, type Tone } from './page.ts'
+import { badge, severityColumn, type Tone, timeOf } from './page.ts'
+import type { ConsoleChoices } from './reader.ts'
 
-type CauseRow = Live['causes'][number] & { age: number }
+const minuteMs = 60_000
 
-const causeColumns: readonly ShownColumn<CauseRow>[] = [
-  severityColumn,
-  {
-    title: 'KIND',
-    value: ({ kind }) => kind,
-    show: ({ kind, service, network }) => {
-      const query = { kind, ...(service !== '' && { service }), ...(network !== '' && { network }) }
-      return html`<a href="${linkTo('/mismatches', query)}">${kind}</a>`
+/** All of its mismatches, also snoozed ones. What the settings do not name is no filter. */
+function listOf(
+  { kind, service, network, ...cause }: OpenCause,
+  { services, networks }: CausesShown,
+): string {
+  return linkTo('/mismatches', {
+    kind,
+    service: among(services, service),
+    network: among(networks, network),
+    status: 'snoozed',
+    since: minuteOf(cause.since.getTime()),
+    until: minuteOf(cause.until.getTime() + minuteMs),
+  })
+}
+
+function among(names: readonly string[], name: string): string | undefined {
+  if (name === '') return 'none'
+  return names.includes(name) ? name : undefined
+}
+
+function minuteOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16)}Z`
+}
+
+function causeColumns(choices: CausesShown): readonly ShownColumn<OpenCause>[] {
+  return [
+    severityColumn,
+    {
+      title: 'KIND',
+      value: ({ kind }) => kind,
+      show: (cause) => html`<a href="${listOf(cause, choices)}">${cause.kind}</a>`,
     },
-  },
-  serviceColumn,
-  { title: 'NETWORK', value: ({ network }) => network },
-  { title: 'AT FAULT', value: ({ side }) => side },
-  { title: 'MISMATCHES', value: ({ count }) => `${count}`, align: 'right' },
-  { title: 'OLDEST', value: ({ age }) => duration(age), align: 'right' },
-  {
-    title: 'ALERT',
-    value: ({ callsForPeople }) => (callsForPeople ? 'calls for a person' : ''),
-    show: ({ callsForPeople }) => (callsForPeople ? badge('severe', 'calls for a person') : ''),
-  },
-]
+    serviceColumn,
+    { title: 'NETWORK', value: ({ network }) => network },
+    { title: 'AT FAULT', value: ({ side }) => side },
+    { title: 'MISMATCHES', value: ({ count }) => `${count}`, align: 'right' },
+    {
+      title: 'LOSS',
+      value: (cause) => lossLines(cause).join(', '),
+      show: (cause) => lossLines(cause).map((line) => html`<div>${line}</div>`),
+      align: 'right',
+    },
+    { title: 'FIRST', value: ({ since }) => since.toISOString(), show: ({ since }) => timeOf(since) },
+    { title: 'LAST', value: ({ until }) => until.toISOString(), show: ({ until }) => timeOf(until) },
+    {
+      title: 'ALERT',
+      value: ({ callsForPeople }) => (callsForPeople ? 'calls for a person' : ''),
+      show: ({ callsForPeople }) => (callsForPeople ? badge('severe', 'calls for a person') : ''),
+    },
+  ]
+}
+
+/** One for each asset. */
+function lossLines({ kind, losses }: OpenCause): string[] {
+  const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
+  return entries[kind]?.loss === 'unmeasured' ? ['not measured'] : losses.map(lossText)
+}
+
+function lossText({ asset, network, symbol, decimals, amount }: CaseLoss): string {
+  if (amount === null || decimals === null) return `${amount ?? '?'} base units of ${asset}`
+  return `${decimalText(formatAmount(amount, decimals))} ${symbol} on ${network}`
+}
+
+export type CausesShown = ServicesShown & Pick<ConsoleChoices, 'services' | 'networks'>
 
 /** First the causes that need a person, then by severity and age. */
-export function causesTable(
-  { causes }: Live,
-  { now, ...services }: ServicesShown & { now: Date },
-): Html | null {
+export function causesTable(causes: readonly OpenCause[], choices: CausesShown): Html | null {
   if (causes.length === 0) return null
-  const rows = causes.map((one) => ({ ...one, age: (now.getTime() - one.since.getTime()) / 1000 }))
-  rows.sort(
+  const rows = causes.toSorted(
     (one, other) =>
       Number(other.callsForPeople) - Number(one.callsForPeople) ||
       gravity(one) - gravity(other) ||
-      other.age - one.age,
+      one.since.getTime() - other.since.getTime(),
   )
-  return html`${tableOf(rows.slice(0, causesMax), { caption: 'Open mismatches by cause', columns: columnsFor(causeColumns, services), empty: '' })}
+  return html`${tableOf(rows.slice(0, causesMax), { caption: 'Open mismatches by cause', columns: columnsFor(causeColumns(choices), choices), empty: '' })}
 ${rows.length > causesMax ? html`<p class="note">${rows.length - causesMax} more causes are not shown; <a href="/mismatches">Mismatches</a> lists all.</p>` : null}
-<p class="note">Mismatches of the same kind, service, network and side at fault that were opened soon after each other.</p>`
+<p class="note">Mismatches of the same kind, service, network and side at fault that were opened within an hour of each other, also snoozed ones. The loss is per asset.</p>`
 }
 
 const causesMax = 50
 
-function gravity({ severity }: CauseRow): number {
+function gravity({ severity }: OpenCause): number {
   return severities.findIndex((one) => one === severity)
 }
 

@@ -1,5 +1,5 @@
 import type { Severity } from '../../core/mismatch.ts'
-import { duration, type ServicesShown } from '../../presentation/text.ts'
+import { duration } from '../../presentation/text.ts'
 import type { StoreTotals } from '../../store/gauges.ts'
 import type { GaugeValues, Live, ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
@@ -9,6 +9,7 @@ import { mismatchList } from './mismatches.ts'
 import { overviewCharts } from './overview-charts.ts'
 import {
   assetText,
+  type CausesShown,
   causesTable,
   moneyTable,
   partsTable,
@@ -24,11 +25,11 @@ import type { Overview } from './reader.ts'
 const refreshSeconds = 30
 
 /** `isLive`: the page refreshes itself. `networks`: their deposits can be listed. */
-type OverviewPageOptions = ServicesShown & { isLive: boolean; networks: readonly string[] }
+type OverviewPageOptions = CausesShown & { isLive: boolean }
 
 export function overviewPage(
   overview: Overview,
-  { isLive, networks, hasSeveralServices }: OverviewPageOptions,
+  { isLive, services, networks, hasSeveralServices }: OverviewPageOptions,
 ): ConsolePage {
   const { readAt, gauges, health, gravest, latest, charts } = overview
   const figures = figuresOf(gauges)
@@ -47,7 +48,7 @@ ${sectionOf(
   ),
   live && [
     live.causes.length === 0 ? null : html`<h3>By cause</h3>`,
-    causesTable(live, { hasSeveralServices, now: readAt }),
+    causesTable(live.causes, { hasSeveralServices, services, networks }),
     risksTable(live, { hasSeveralServices, totals }),
   ],
 )}

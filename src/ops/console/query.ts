@@ -44,6 +44,12 @@ export function dayOf(name: string, text: string): string {
   throw refused(`${name} is ${quoted(text)}; it must be a day like 2026-01-31`)
 }
 
+/** A day or time of ISO 8601. */
+export function timeText(name: string, text: string): string {
+  if (parseTime(text) !== null) return text
+  throw refused(`${name} is ${quoted(text)}; it must be a time like 2026-01-31T10:00Z`)
+}
+
 const longestWord = 200
 
 export function shortText(name: string, text: string): string {

@@ -10,7 +10,7 @@ import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { StoredRuleSet } from '../../store/streams.ts'
-import type { ReportedGauges } from '../gauges.ts'
+import type { OpenCause, ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 
 export type Overview = {
@@ -25,12 +25,16 @@ export type Overview = {
 export type ConsoleMismatchFilter = {
   kind?: string | undefined
   severity?: string | undefined
+  /** `none` for those of no single one. */
   service?: string | undefined
   network?: string | undefined
   status: 'open' | 'snoozed' | 'all'
   /** A name, or `nobody`. */
   assigned?: string | undefined
   overdue?: 'yes' | undefined
+  /** When it was opened: ISO times, the second one not included. */
+  since?: string | undefined
+  until?: string | undefined
   /** The last row of the previous page. */
   after?: bigint | undefined
   limit: number
@@ -111,6 +115,7 @@ export type ConsoleReader = ConsoleChoices & {
   dashboards: string | null
   overview: () => Promise<Overview>
   mismatches: (wish: ConsoleMismatchFilter) => Promise<readonly MismatchRow[]>
+  causes: () => Promise<readonly OpenCause[]>
   mismatch: (id: bigint) => Promise<MismatchDetail | null>
   deposits: (wish: ConsoleDepositFilter) => Promise<readonly DepositListRow[]>
   /** By depositd's number, the service's id, or a transaction. */

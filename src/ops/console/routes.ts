@@ -108,7 +108,7 @@ async function showMismatches({ reader, people, user, search }: ConsoleRequest):
 
 async function showCauses({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  return causesPage(await reader.overview(), user, choicesOf(reader))
+  return causesPage(await reader.causes(), user, choicesOf(reader))
 }
 
 async function showMismatch({ reader, people, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {

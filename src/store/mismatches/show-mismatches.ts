@@ -140,8 +140,11 @@ export type MismatchFilter = {
   ids?: readonly bigint[]
   kind?: string | undefined
   severity?: string | undefined
+  /** `none` for those of no single one. */
   service?: string | undefined
   network?: string | undefined
+  openedFrom?: string | undefined
+  openedBefore?: string | undefined
   /**
    * Instead of the most severe and the largest losses first. For mismatches of every status, only this order uses an
    * index.
@@ -195,7 +198,17 @@ function wantedOf({
   isNewestFirst,
   ...filter
 }: Omit<MismatchFilter, 'limit'>): RawBuilder<unknown>[] {
-  const { kind, severity, service, network, assigned, olderThanSeconds, isOverdue } = filter
+  const {
+    kind,
+    severity,
+    service,
+    network,
+    openedFrom,
+    openedBefore,
+    assigned,
+    olderThanSeconds,
+    isOverdue,
+  } = filter
   // Closed mismatches are many; open ones have their own index.
   const open = [
     sql`cleared_at is null`,
@@ -213,12 +226,18 @@ function wantedOf({
     ),
     ...whereSet(kind, (name) => sql`kind = ${name}`),
     ...whereSet(severity, (name) => sql`severity = ${name}`),
-    ...whereSet(service, (name) => sql`service = ${name}`),
-    ...whereSet(network, (name) => sql`network = ${name}`),
+    ...whereSet(service, (name) => named('service', name)),
+    ...whereSet(network, (name) => named('network', name)),
+    ...whereSet(openedFrom, (at) => sql`opened_at >= ${at}::timestamptz`),
+    ...whereSet(openedBefore, (at) => sql`opened_at < ${at}::timestamptz`),
     ...whereSet(assigned, (name) => sql`coalesce(assigned_to, 'nobody') = ${name}`),
     ...whereSet(olderThanSeconds, (seconds) => sql`age >= make_interval(secs => ${seconds})`),
     ...(isOverdue === true ? [sql`act_by < now() and not has_ended`] : []),
   ]
+}
+
+function named(column: 'service' | 'network', name: string): RawBuilder<unknown> {
+  return name === 'none' ? sql`${sql.ref(column)} is null` : sql`${sql.ref(column)} = ${name}`
 }
 
 const heldOpen = { nothing: ['open'], snoozed: ['open', 'snoozed'], all: [] }
