@@ -384,7 +384,8 @@ table public.mismatch_event (
   decision_id bigint,
   id bigint not null generated as identity,
   mismatch_id bigint not null,
-  text text
+  text text,
+  undoes bigint
 );
 table public.mismatch_event_pending (
   event_id bigint not null
@@ -764,7 +765,7 @@ constraint mismatch_assigned_to_check on mismatch: CHECK ((assigned_to <> ''::te
 constraint mismatch_cleared_check on mismatch: CHECK (((cleared_at IS NULL) = (cleared_how IS NULL)));
 constraint mismatch_cleared_how_check on mismatch: CHECK ((cleared_how = ANY (ARRAY['evidence'::text, 'person'::text])));
 constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
-constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
+constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'comment_withdrawn'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
 constraint mismatch_event_actor_check on mismatch_event: CHECK ((actor <> ''::text));
 constraint mismatch_event_decision_id_fkey on mismatch_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint mismatch_event_mismatch_id_fkey on mismatch_event: FOREIGN KEY (mismatch_id) REFERENCES mismatch(id);
@@ -773,7 +774,9 @@ constraint mismatch_event_pending_pkey on mismatch_event_pending: PRIMARY KEY (e
 constraint mismatch_event_pkey on mismatch_event: PRIMARY KEY (id);
 constraint mismatch_event_second_person on mismatch_event: CHECK ((lower(approved_by) <> lower(actor)));
 constraint mismatch_event_text_check on mismatch_event: CHECK ((text <> ''::text));
-constraint mismatch_event_text_given on mismatch_event: CHECK (((action = ANY (ARRAY['assigned'::text, 'snoozed'::text])) OR (text IS NOT NULL)));
+constraint mismatch_event_text_given on mismatch_event: CHECK (((action = ANY (ARRAY['assigned'::text, 'snoozed'::text])) OR (undoes IS NOT NULL) OR (text IS NOT NULL)));
+constraint mismatch_event_undoes_fkey on mismatch_event: FOREIGN KEY (undoes) REFERENCES mismatch_event(id);
+constraint mismatch_event_undoes_key on mismatch_event: UNIQUE (undoes);
 constraint mismatch_group_id_fkey on mismatch: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint mismatch_loss_amount_check on mismatch: CHECK ((loss_amount > (0)::numeric));
 constraint mismatch_loss_check on mismatch: CHECK ((num_nulls(loss_asset, loss_amount, loss_whole) = ANY (ARRAY[0, 3])));
@@ -1005,6 +1008,7 @@ CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
 CREATE UNIQUE INDEX manual_journal_pkey ON public.manual_journal USING btree (journal_id);
 CREATE UNIQUE INDEX mismatch_event_pending_pkey ON public.mismatch_event_pending USING btree (event_id);
 CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id);
+CREATE UNIQUE INDEX mismatch_event_undoes_key ON public.mismatch_event USING btree (undoes);
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
@@ -1108,7 +1112,7 @@ UNION ALL
     mismatch_event.at,
     mismatch_event.actor AS person,
     mismatch_event.action,
-    ('mismatch '::text || mismatch_event.mismatch_id) AS detail,
+    (('mismatch '::text || mismatch_event.mismatch_id) || COALESCE((', undoes mismatch event '::text || mismatch_event.undoes), ''::text)) AS detail,
     NULL::text AS login
    FROM mismatch_event
   WHERE (mismatch_event.actor <> ALL (ARRAY['depositd'::text, 'policy'::text]))
@@ -1533,7 +1537,9 @@ view accounting.mismatch_history as
     NULL::text AS approved_by,
     NULL::bigint AS decision_id,
     NULL::jsonb AS before,
-    NULL::jsonb AS after
+    NULL::jsonb AS after,
+    NULL::bigint AS event,
+    NULL::bigint AS undoes
    FROM mismatch m
 UNION ALL
  SELECT mismatch_event.mismatch_id,
@@ -1544,7 +1550,9 @@ UNION ALL
     mismatch_event.approved_by,
     mismatch_event.decision_id,
     mismatch_event.before,
-    mismatch_event.after
+    mismatch_event.after,
+    mismatch_event.id AS event,
+    mismatch_event.undoes
    FROM mismatch_event
 UNION ALL
  SELECT m.id AS mismatch_id,
@@ -1555,7 +1563,9 @@ UNION ALL
     NULL::text AS approved_by,
     NULL::bigint AS decision_id,
     NULL::jsonb AS before,
-    NULL::jsonb AS after
+    NULL::jsonb AS after,
+    NULL::bigint AS event,
+    NULL::bigint AS undoes
    FROM mismatch m
   WHERE (m.cleared_at IS NOT NULL);
 view accounting.mismatches as
@@ -3753,7 +3763,7 @@ comment on column account of view accounting.valued_entries is 'Account, for exa
 comment on column acquired_at of view accounting.disposals is 'When they were acquired; empty if costs are averaged.';
 comment on column acquired_by of view accounting.disposals is 'Journal that acquired them; empty if costs are averaged.';
 comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
-comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
+comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, comment_withdrawn, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did.';
 comment on column actor of view accounting.period_history is 'The person who did it.';
@@ -3942,6 +3952,7 @@ comment on column ended_at of view accounting.address_book is 'When the last dec
 comment on column ended_by of view accounting.address_book is 'Person who ended it, or withdrew its end.';
 comment on column enrolled_at of view accounting.coverage is 'When it was added to the watched addresses.';
 comment on column entry of view accounting.audit_log is 'The row behind it: its table and number.';
+comment on column event of view accounting.mismatch_history is 'Number of the event; empty for what evidence opened or cleared.';
 comment on column event_at of view accounting.entries is 'When it happened.';
 comment on column event_at of view accounting.fees is 'When the delivery happened.';
 comment on column event_at of view accounting.journal is 'When it happened.';
@@ -4193,6 +4204,7 @@ comment on column tx of view accounting.deposits is 'Transaction of the payment.
 comment on column tx of view accounting.withdrawals is 'Transaction that the service names.';
 comment on column unclaimed of view accounting.daily_totals is 'The part of it in suspense, in units of the asset.';
 comment on column unclaimed_base of view accounting.daily_totals is 'The part of it in suspense, in base units.';
+comment on column undoes of view accounting.mismatch_history is 'The event that this one takes back; empty for all others.';
 comment on column unexplained of view accounting.tie_out is 'Changes of the balance without a known reason, in units of the asset: each is an unexplained_balance.';
 comment on column unexplained_base of view accounting.tie_out is 'Changes of the balance without a known reason, in base units.';
 comment on column valid_from of view accounting.address_book is 'A payment in an earlier block is not valid; empty if there is no such limit.';

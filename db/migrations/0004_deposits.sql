@@ -197,7 +197,7 @@ create table mismatch_event (
   -- A name, `policy`, or `depositd` for a change by evidence.
   actor text not null check (actor <> ''),
   action text not null check (action in ('assigned', 'commented', 'snoozed', 'resolved', 'reopened',
-    'written_off', 'write_off_withdrawn', 'matched', 'split')),
+    'comment_withdrawn', 'written_off', 'write_off_withdrawn', 'matched', 'split')),
   -- The comment, or the reason.
   text text check (text <> ''),
   -- The second person, for an action that needs one.
@@ -205,7 +205,9 @@ create table mismatch_event (
   decision_id bigint references decision,
   before jsonb,
   after jsonb,
-  constraint mismatch_event_text_given check (action in ('assigned', 'snoozed') or text is not null),
+  -- The event that this one takes back. Nothing is taken back twice.
+  undoes bigint unique references mismatch_event,
+  constraint mismatch_event_text_given check (action in ('assigned', 'snoozed') or undoes is not null or text is not null),
   constraint mismatch_event_second_person check (lower(approved_by) <> lower(actor))
 );
 

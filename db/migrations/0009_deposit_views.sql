@@ -83,24 +83,27 @@ comment on column accounting.mismatches.currency is 'Currency of loss_value; emp
 
 create view accounting.mismatch_history as
   select m.id as mismatch_id, m.opened_at as at, 'depositd' as actor, 'opened' as action, null as text,
-    null as approved_by, null::bigint as decision_id, null::jsonb as before, null::jsonb as after
+    null as approved_by, null::bigint as decision_id, null::jsonb as before, null::jsonb as after,
+    null::bigint as event, null::bigint as undoes
   from mismatch m
   union all
-  select mismatch_id, at, actor, action, text, approved_by, decision_id, before, after from mismatch_event
+  select mismatch_id, at, actor, action, text, approved_by, decision_id, before, after, id, undoes from mismatch_event
   union all
-  select m.id, m.cleared_at, 'depositd', 'cleared', null, null, null, null, null
+  select m.id, m.cleared_at, 'depositd', 'cleared', null, null, null, null, null, null, null
   from mismatch m where m.cleared_at is not null;
 
 comment on view accounting.mismatch_history is 'The history of each mismatch: opened, worked on, cleared. Append-only.';
 comment on column accounting.mismatch_history.mismatch_id is 'Number of the mismatch.';
 comment on column accounting.mismatch_history.at is 'When it was done.';
 comment on column accounting.mismatch_history.actor is 'The person who did it, or depositd if the evidence did.';
-comment on column accounting.mismatch_history.action is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
+comment on column accounting.mismatch_history.action is 'opened, assigned, commented, comment_withdrawn, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column accounting.mismatch_history.text is 'The comment, or the reason.';
 comment on column accounting.mismatch_history.approved_by is 'The second person; empty if none was required.';
 comment on column accounting.mismatch_history.decision_id is 'The signed decision; empty if none was needed, or if it was decided without signatures.';
 comment on column accounting.mismatch_history.before is 'The changed values, before.';
 comment on column accounting.mismatch_history.after is 'The changed values, after; for a decision about money, the decision.';
+comment on column accounting.mismatch_history.event is 'Number of the event; empty for what evidence opened or cleared.';
+comment on column accounting.mismatch_history.undoes is 'The event that this one takes back; empty for all others.';
 
 -- `entry` is unique, and names the row behind it.
 create view accounting.audit_log as
@@ -109,7 +112,8 @@ create view accounting.audit_log as
   select 'decision event ' || e.id, e.at, e.person, e.action, 'decision ' || d.id || ': ' || replace(d.kind, '_', ' '), null
   from decision_event e join decision d on d.id = e.decision_id
   union all
-  select 'mismatch event ' || id, at, actor, action, 'mismatch ' || mismatch_id, null
+  select 'mismatch event ' || id, at, actor, action,
+    'mismatch ' || mismatch_id || coalesce(', undoes mismatch event ' || undoes, ''), null
   from mismatch_event where actor not in ('depositd', 'policy')
   union all
   select 'rules ' || id, since, requested_by, 'rules_changed', 'rules ' || id, null from rule_set;

@@ -1,9 +1,13 @@
 import type { AlertRules } from '../core/cause.ts'
+import type { ConsolePeople } from '../ops/console/people.ts'
 import type { ConsoleReader } from '../ops/console/reader.ts'
-import type { Database } from '../store/database.ts'
+import { type Database, inTransaction } from '../store/database.ts'
 import { readCases } from '../store/gauges.ts'
+import { workOnCases } from '../store/mismatches/cases.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
+import { readAct, undoAct } from '../store/mismatches/undo.ts'
 import type { Tables } from '../store/tables.ts'
+import type { ReaderLogins } from './console-logins.ts'
 import { openCauses } from './metrics.ts'
 
 /** Only open mismatches have an index by severity. The list of all of them is sorted newest first. */
@@ -13,12 +17,14 @@ const listed = {
   all: { also: 'all', isNewestFirst: true },
 } as const
 
-/** @param reading throws Fault `remote_failed` on any error of the database */
+/** Throws Fault `remote_failed` on any error of the database. */
+type DatabaseReading = <Value>(work: Promise<Value>) => Promise<Value>
+
 export function casesPart(
   db: Database<Tables>,
-  reading: <Value>(work: Promise<Value>) => Promise<Value>,
+  reading: DatabaseReading,
   alerts: AlertRules,
-): Pick<ConsoleReader, 'mismatches' | 'causes' | 'mismatch'> {
+): Pick<ConsoleReader, 'mismatches' | 'causes' | 'act' | 'mismatch'> {
   return {
     mismatches: ({ status, overdue, since, until, ...wish }) =>
       reading(
@@ -31,6 +37,20 @@ export function casesPart(
         }),
       ),
     causes: async () => openCauses(await reading(readCases(db)), alerts),
+    act: (event) => reading(readAct(db, event)),
     mismatch: (id) => reading(showMismatch(db, id)),
+  }
+}
+
+export function caseWorkPart(
+  toWork: ReaderLogins['toWork'],
+  reading: DatabaseReading,
+): Pick<ConsolePeople, 'workOnCases' | 'undoWork'> {
+  return {
+    workOnCases: (user, ids, act) =>
+      reading(
+        inTransaction(toWork(user), (tx) => workOnCases(tx, ids, { ...act, actor: user.person })),
+      ),
+    undoWork: (user, event) => reading(inTransaction(toWork(user), (tx) => undoAct(tx, event, user.person))),
   }
 }

@@ -34,11 +34,11 @@ import {
   writeDecision,
 } from '../people/decision.ts'
 import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts'
-import { type Database, inTransaction } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import { mayDecide, readDecisions } from '../store/decisions.ts'
-import { workOnCases } from '../store/mismatches/cases.ts'
 import { deleteInvitation, type Invitation, listAudit, recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
+import { caseWorkPart } from './console-cases.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
 import { openPeopleLogins, openReaderLogins } from './console-logins.ts'
 import { retryAtOnce } from './retry.ts'
@@ -83,10 +83,7 @@ export function composePeople(
     recordBundle: ({ person }, deposit) =>
       reading(recordAccess(db, { person, action: 'bundle_made', detail: `deposit ${deposit}` })),
     retryQuarantine: retryPart(db, current, reading),
-    workOnCases: (user, ids, act) =>
-      reading(
-        inTransaction(logins.toWork(user), (tx) => workOnCases(tx, ids, { ...act, actor: user.person })),
-      ),
+    ...caseWorkPart(logins.toWork, reading),
     async [Symbol.asyncDispose]() {
       await Promise.all([db.destroy(), decider.destroy(), logins[Symbol.asyncDispose]()])
     },

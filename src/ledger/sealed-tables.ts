@@ -84,6 +84,7 @@ export const sealedTables = {
       decision_id: 'text',
       before: 'text',
       after: 'text',
+      undoes: 'text',
     },
   },
   ledger_period_event: {

@@ -64,6 +64,7 @@ type HistoryLine = {
   decision_id: bigint | null
   before: Readonly<Record<string, unknown>> | null
   after: Readonly<Record<string, unknown>> | null
+  undoes: bigint | null
 }
 
 export const mismatchColumns: readonly TableColumn<MismatchRow>[] = [
@@ -178,7 +179,7 @@ export function historyColumns({
           .join(', '),
     },
     { title: 'DID', value: ({ action }) => action.replaceAll('_', ' ') },
-    { title: 'WHY', value: ({ text }) => text ?? '' },
+    { title: 'WHY', value: ({ text, undoes }) => text ?? (undoes === null ? '' : 'undo') },
     { title: 'FROM', value: ({ before }) => stood(before) },
     { title: 'TO', value: ({ after }) => stood(after) },
   ]

@@ -5,6 +5,16 @@ import { formTokenOf, openPeopleConsole, type PeopleConsole } from '../support/p
 let console: PeopleConsole
 let ines: Visitor
 
+/** To one that is erin's. */
+async function goToAny(): Promise<string> {
+  await ines.page.goto(`${console.url}/mismatches?assigned=erin`)
+  const link = ines.page.locator('tbody tr a').first()
+  const id = (await link.textContent()) ?? ''
+  await link.click()
+  await ines.page.getByRole('button', { name: 'Snooze' }).waitFor()
+  return id
+}
+
 describe.skipIf(!browserInstalled())('work on cases, in Chromium', () => {
   beforeAll(async () => {
     console = await openPeopleConsole()
@@ -34,6 +44,52 @@ describe.skipIf(!browserInstalled())('work on cases, in Chromium', () => {
     const fields = { form, action: 'assign', to: 'zoe' }
     expect(await console.sent(ines, '/mismatches/1', { fields })).toMatchObject({ status: 400 })
     expect(faults).toEqual([])
+  })
+
+  test('what was just done is undone from the page that says so, of one case and of a list', async () => {
+    const { page, faults } = ines
+    const done = page.getByRole('status')
+    const undo = page.getByRole('button', { name: 'Undo' })
+    const id = await goToAny()
+    await page.getByLabel('How long').selectOption('for 1 day')
+    await page.getByRole('button', { name: 'Snooze' }).click()
+    expect(await done.textContent()).toBe(`Mismatch ${id}: snoozed.`)
+    await undo.click()
+    await page.getByText(`Mismatch ${id}: undone.`).waitFor()
+    expect(await undo.count()).toBe(0)
+    await page.getByRole('row', { name: /ines snoozed undo/ }).waitFor()
+    await page.goto(`${console.url}/mismatches?assigned=erin`)
+    const rows = await page.locator('tbody tr').count()
+    expect(rows).toBeGreaterThan(1)
+    await page.getByLabel('Assign to').last().selectOption('me')
+    await page.getByRole('button', { name: 'Assign all' }).click()
+    expect(await done.textContent()).toBe(`${rows} mismatches: assigned to ines.`)
+    expect(await page.locator('tbody tr').count()).toBe(0)
+    await undo.click()
+    await page.getByText(`${rows} mismatches: undone.`).waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(rows)
+    expect(faults).toEqual([])
+  })
+
+  test('no one else is offered an undo, and what changed since stays', async () => {
+    const { page } = ines
+    const id = await goToAny()
+    await page.getByRole('button', { name: 'Assign', exact: true }).click()
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    const [url, form] = [page.url(), await formTokenOf(ines)]
+    const event = await page.locator('input[name=event]').inputValue()
+    await using olga = await console.joined('olga', 'operator')
+    await olga.page.goto(url)
+    expect(await olga.page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    const stolen = { form: await formTokenOf(olga), event }
+    expect(await console.sent(olga, '/mismatches/undo', { fields: stolen })).toMatchObject({ status: 409 })
+    await olga.page.getByRole('button', { name: 'Assign', exact: true }).click()
+    await olga.page.getByRole('button', { name: 'Undo' }).waitFor()
+    const late = await console.sent(ines, '/mismatches/undo', { fields: { form, event } })
+    expect(late).toMatchObject({
+      status: 409,
+      text: expect.stringContaining(`mismatch ${id} was changed since`),
+    })
   })
 
   test('a command, a transaction and an address are copied', async () => {

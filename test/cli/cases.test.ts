@@ -59,6 +59,18 @@ test('several are assigned at once, and the list shows and finds it', async () =
   expect(await listed('--assigned nobody')).toEqual(['1', '3'])
 })
 
+test('what the person did last is undone, one act after the other', async () => {
+  await depositd('mismatches assign 2 3 max')
+  await depositd('mismatches snooze 3 --until changed')
+  expect((await depositd('mismatches undo')).out).toMatch(/^snoozed undone by erin\n/)
+  expect(await listed('--assigned max')).toEqual(['2', '3'])
+  expect((await depositd('mismatches undo')).out).toMatch(/^assigned undone by erin\n/)
+  expect(await listed('--assigned nobody')).toEqual(['1', '2', '3'])
+  const nothing = await depositd('mismatches undo')
+  expect([nothing.status, nothing.err]).toEqual([2, expect.stringContaining('erin did nothing')])
+  expect((await depositd('mismatches show 3')).out).toMatch(/erin +snoozed +undo/)
+})
+
 test('what is snoozed is left out, unless it is asked for', async () => {
   await depositd('mismatches snooze 2 3 --until 24h')
   expect(await listed()).toEqual(['1'])

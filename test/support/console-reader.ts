@@ -32,6 +32,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     }),
     mismatches: () => Promise.resolve([]),
     causes: () => Promise.resolve([]),
+    act: () => Promise.resolve(null),
     mismatch: () => Promise.resolve(null),
     deposits: () => Promise.resolve([]),
     findDeposits: () => Promise.resolve([]),
@@ -83,6 +84,7 @@ export const noPeople: ConsolePeople = {
   recordBundle: unused,
   retryQuarantine: unused,
   workOnCases: unused,
+  undoWork: unused,
 }
 
 /** Serves a console that shows what this reads; it is stopped after the test. */

@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely'
 import { accounts } from '../../core/chart.ts'
 import type { TransferDecision } from '../../core/evidence.ts'
 import type { MatchChange, WriteOffChange } from '../../jobs/books/decide-money.ts'
@@ -5,6 +6,8 @@ import type { ResolveChange } from '../../jobs/people/money-procedures.ts'
 import { inTransaction } from '../../store/database.ts'
 import { type CaseAction, lossesOf, type SnoozeEnd, workOnCases } from '../../store/mismatches/cases.ts'
 import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
+import { lastActOf, undoAct } from '../../store/mismatches/undo.ts'
+import type { Tables } from '../../store/tables.ts'
 import { mismatchIds, nameOf } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { checkFilters } from '../filters.ts'
@@ -57,15 +60,42 @@ export async function endCommand(
 }
 
 /** Applies the action to all mismatches or none. */
-async function workOn(context: Context, words: readonly string[], act: CaseAction): Promise<void> {
+function workOn(context: Context, words: readonly string[], act: CaseAction): Promise<void> {
   const ids = mismatchIds(words)
-  const { actor, rows, services } = await withDatabase(context, async (db) => {
-    const person = await ownPerson(context, db, 'operator')
-    await inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: person }))
-    const changed = await listMismatches(db, { ids, also: 'all', limit: ids.length })
-    return { actor: person, rows: changed, services: await checkFilters(context, db, {}) }
+  return changeCases(context, async (tx, actor) => {
+    await workOnCases(tx, ids, { ...act, actor })
+    return { did: `${act.action} by ${actor}`, ids }
   })
-  if (!context.json) context.stdout.write(`${act.action} by ${actor}\n`)
+}
+
+/** What this person did last, at a command line or in the console. */
+export function undoCommand(context: Context): Promise<void> {
+  return changeCases(context, async (tx, actor) => {
+    const event = await lastActOf(tx, actor)
+    if (event === null)
+      throw wrongUse(
+        `${actor} did nothing in the last 15 minutes`,
+        'do the opposite of what you did before that',
+      )
+    const { action, mismatches } = await undoAct(tx, event, actor)
+    return { did: `${action} undone by ${actor}`, ids: mismatches }
+  })
+}
+
+type CaseChange = { did: string; ids: readonly bigint[] }
+
+/** Prints the mismatches after the change. */
+async function changeCases(
+  context: Context,
+  change: (tx: Transaction<Tables>, actor: string) => Promise<CaseChange>,
+): Promise<void> {
+  const { did, rows, services } = await withDatabase(context, async (db) => {
+    const person = await ownPerson(context, db, 'operator')
+    const { ids, ...done } = await inTransaction(db, (tx) => change(tx, person))
+    const changed = await listMismatches(db, { ids, also: 'all', limit: ids.length })
+    return { ...done, rows: changed, services: await checkFilters(context, db, {}) }
+  })
+  if (!context.json) context.stdout.write(`${did}\n`)
   printMismatches(context, wholeOf(rows), services)
 }
 

@@ -64,4 +64,6 @@ function describeCaseWork(mismatches: Command, act: Act): void {
   reasoned(subcommand(mismatches, 'reopen <id...>', 'reopen resolved mismatches'))
     .setOptionValue('action', 'reopened')
     .action(act(async () => (await import('./case-work.ts')).endCommand))
+  const undo = 'undo the work on mismatches that you did last, within 15 minutes'
+  subcommand(mismatches, 'undo', undo).action(act(async () => (await import('./case-work.ts')).undoCommand))
 }

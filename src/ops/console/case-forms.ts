@@ -1,6 +1,8 @@
 import { writeOffAccounts } from '../../core/evidence.ts'
 import type { MismatchDetail } from '../../presentation/mismatch.ts'
+import { valueText } from '../../presentation/text.ts'
 import type { SnoozeEnd } from '../../store/mismatches/cases.ts'
+import type { CaseAct } from '../../store/mismatches/undo.ts'
 import { type Html, type HtmlContent, html, whole } from './html.ts'
 import { hidden } from './passkey-form.ts'
 import type { ConsoleUser } from './people.ts'
@@ -112,4 +114,22 @@ function writeOff(path: string, fields: Html): Html {
 <label for="account">Write off as</label><select id="account" name="account" aria-keyshortcuts="w">${accounts}</select>
 <label for="reason">Reason</label><input id="reason" name="reason" required maxlength="500" autocomplete="off">
 <button type="submit">Prepare</button></form>`
+}
+
+/** Says what this person did just before, and offers to undo it. @param filter of the list that shows it */
+export function doneForm(act: CaseAct | null, user: ConsoleUser | null, filter = ''): Html | null {
+  if (act === null || user === null || act.actor.toLowerCase() !== user.person.toLowerCase()) return null
+  const { mismatches, events, isUndo } = act
+  const what = mismatches.length === 1 ? `Mismatch ${mismatches[0]}` : `${mismatches.length} mismatches`
+  const fields = html`${hidden('form', user.formToken)}${hidden('event', String(events[0]))}${hidden('filter', filter)}`
+  const undo = act.mayUndo ? html`${fields}<button type="submit">Undo</button>` : null
+  return html`<form class="act" method="post" action="/mismatches/undo"><p role="status">${what}: ${isUndo ? 'undone' : doneText(act)}.</p>${undo}</form>`
+}
+
+function doneText({ action, after }: CaseAct): string {
+  if (action === 'assigned')
+    return after?.assigned_to == null ? 'assigned to no one' : `assigned to ${valueText(after.assigned_to)}`
+  if (action !== 'snoozed') return action.replaceAll('_', ' ')
+  const isAwake = after?.snoozed_until == null && after?.snooze_ends_with == null
+  return isAwake ? 'no longer snoozed' : 'snoozed'
 }

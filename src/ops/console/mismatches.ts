@@ -11,8 +11,9 @@ import {
 } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
+import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { OpenCause } from '../gauges.ts'
-import { bulkForms, caseForms, writeOffForm } from './case-forms.ts'
+import { bulkForms, caseForms, doneForm, writeOffForm } from './case-forms.ts'
 import { bundleLink } from './deposits.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, linkTo, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
@@ -24,14 +25,17 @@ import type { ConsoleChoices, ConsoleMismatchFilter } from './reader.ts'
 
 const historyMax = 200
 
+type MismatchPageData = {
+  runbook: string
+  user: ConsoleUser | null
+  names: readonly string[]
+  /** What was done just before. */
+  done: CaseAct | null
+}
+
 export function mismatchPage(
   shown: MismatchDetail,
-  {
-    runbook,
-    user,
-    names,
-    hasSeveralServices,
-  }: ServicesShown & { runbook: string; user: ConsoleUser | null; names: readonly string[] },
+  { runbook, user, names, done, hasSeveralServices }: ServicesShown & MismatchPageData,
 ): ConsolePage {
   const { mismatch, deposit, history } = shown
   const id = String(mismatch.id)
@@ -43,6 +47,7 @@ export function mismatchPage(
   const cut = history.length - newest.length
   const body = html`<p class="crumbs"><a href="/mismatches">Mismatches</a></p>
 <h1>Mismatch ${id}: ${mismatch.kind}</h1>
+${doneForm(done, user)}
 <p>${severityBadge(mismatch.severity)} ${badge('quiet', mismatch.status)}${isRegressed(shown) ? html` ${badge('warning', 'regressed')}` : null}</p>
 <div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
 ${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
@@ -127,6 +132,8 @@ type MismatchesPageData = {
   user: ConsoleUser | null
   /** Of those to whom the reader may assign. */
   names: readonly string[]
+  /** What was done just before. */
+  done: CaseAct | null
 } & ConsoleChoices &
   ServicesShown
 
@@ -137,11 +144,13 @@ export function mismatchesPage({
   filter,
   user,
   names,
+  done,
   ...choices
 }: MismatchesPageData): ConsolePage {
   const { kind, severity, service, network, status, assigned, overdue, since, until } = wish
   const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Mismatches</h1>
+${doneForm(done, user, filter)}
 ${caseTabs(filter === '' ? '/mismatches' : `/mismatches?${filter}`, user)}
 ${filterForm('/mismatches', [
   { name: 'severity', label: 'Severity', value: severity, words: severities, any: 'any' },

@@ -7,6 +7,7 @@ import type { ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
+import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { AuditLine, Invitation } from '../../store/sessions.ts'
 
 export type ConsoleUser = {
@@ -91,7 +92,9 @@ export type ConsolePeople = {
   recordBundle: (user: ConsoleUser, deposit: bigint) => Promise<void>
   /** Verifies all webhooks in quarantine again, and accepts the genuine ones. */
   retryQuarantine: () => Promise<readonly { outcome: string }[]>
-  workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
+  /** @returns the number of the first event */
+  workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<bigint>
+  undoWork: (user: ConsoleUser, event: bigint) => Promise<CaseAct & { undo: bigint }>
 }
 
 export function namesOf(people: readonly Pick<Person, 'person'>[]): string[] {

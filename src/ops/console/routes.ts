@@ -1,5 +1,7 @@
 import { mayAudit } from '../../people/roles.ts'
 import type { ServicesShown } from '../../presentation/text.ts'
+import type { CaseAct } from '../../store/mismatches/undo.ts'
+import { undoWork, workOnCase, workOnCases } from './case-routes.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { refused } from './forms.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
@@ -38,10 +40,8 @@ import {
   startOpenId,
   startSignIn,
   takePasskey,
-  workOnCase,
-  workOnCases,
 } from './people-routes.ts'
-import { missing, oneOf, readQuery, shortText } from './query.ts'
+import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleChoices, ConsoleReader } from './reader.ts'
 import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
 import { settingsPage } from './settings.ts'
@@ -53,6 +53,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/': { get: showOverview },
   '/mismatches': { get: showMismatches, post: workOnCases },
   '/mismatches/causes': { get: showCauses },
+  '/mismatches/undo': { post: undoWork },
   '/mismatches/:id': { get: showMismatch, post: workOnCase },
   '/deposits': { get: showDeposits },
   '/deposits/find': { get: findDeposit },
@@ -95,6 +96,8 @@ async function showOverview({ reader, search }: ConsoleRequest): Promise<Console
 }
 
 async function showMismatches({ reader, people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const done = await actIn(search, reader)
+  search.delete('done')
   const wish = mismatchFilter(search, reader)
   return mismatchesPage({
     rows: await reader.mismatches(wish),
@@ -102,8 +105,15 @@ async function showMismatches({ reader, people, user, search }: ConsoleRequest):
     user,
     names: await namesFor(user, people),
     filter: search.toString(),
+    done,
     ...choicesOf(reader),
   })
+}
+
+/** What the reader did just before. */
+function actIn(search: URLSearchParams, reader: ConsoleReader): Promise<CaseAct | null> {
+  const done = search.get('done') ?? ''
+  return done === '' ? Promise.resolve(null) : reader.act(numberOf('done', done))
 }
 
 async function showCauses({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -112,10 +122,11 @@ async function showCauses({ reader, user, search }: ConsoleRequest): Promise<Con
 }
 
 async function showMismatch({ reader, people, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
-  readQuery(search, {})
+  readQuery(search, { done: numberOf })
   const shown = await readNumbered('mismatch', id, reader.mismatch)
   const runbook = reader.runbook(shown.mismatch.kind)
-  return mismatchPage(shown, { runbook, user, names: await namesFor(user, people), ...choicesOf(reader) })
+  const [names, done] = await Promise.all([namesFor(user, people), actIn(search, reader)])
+  return mismatchPage(shown, { runbook, user, names, done, ...choicesOf(reader) })
 }
 
 /** Of everyone; only operators assign. */

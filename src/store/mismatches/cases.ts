@@ -40,30 +40,39 @@ export type MismatchCase = {
 export type CaseEvent = {
   mismatchId: bigint
   actor: string
-  action: CaseAction['action'] | 'written_off' | 'write_off_withdrawn' | 'matched' | 'split'
+  action:
+    | CaseAction['action']
+    | 'comment_withdrawn'
+    | 'written_off'
+    | 'write_off_withdrawn'
+    | 'matched'
+    | 'split'
   text: string | null
   approvedBy: string | null
   decision: bigint | null
   before: object | null
   after: object | null
+  /** The event that this one takes back. */
+  undoes?: bigint
 }
 
 /**
  * Applies the action to all of these mismatches or to none.
+ * @returns the number of the first event
  * @throws Fault `usage_bad` with the mismatches that refuse the action, and why
  */
 export async function workOnCases(
   tx: Transaction<Tables>,
   ids: readonly bigint[],
   { actor, approvedBy = null, decision, ...act }: CaseAction & DecidedCases & { actor: string },
-): Promise<void> {
+): Promise<bigint> {
   const cases = await lockCasesFor(tx, ids, act.action)
   if (act.action === 'resolved' && decision === undefined) refuseLosses(cases)
   const assignments = assignmentsOf(act, actor)
   if (assignments !== null)
     await sql`update mismatch set ${assignments} where id = any(${ids}::bigint[])`.execute(tx)
   const text = 'text' in act ? act.text : null
-  await appendEvents(
+  return appendEvents(
     tx,
     cases.map((one) => ({
       mismatchId: one.id,
@@ -106,25 +115,33 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
   })
 }
 
-/** Also queues resolutions and reopenings for a daemon. */
-export async function appendEvents(tx: Transaction<Tables>, events: readonly CaseEvent[]): Promise<void> {
-  const rows = events.map(({ mismatchId, approvedBy, decision, ...rest }) => ({
+/**
+ * Also queues resolutions and reopenings for a daemon.
+ * @returns the number of the first event
+ */
+export async function appendEvents(tx: Transaction<Tables>, events: readonly CaseEvent[]): Promise<bigint> {
+  const stored = events.map(({ mismatchId, approvedBy, decision, undoes, ...rest }) => ({
     ...rest,
     decision_id: decision?.toString(),
     mismatch_id: mismatchId.toString(),
     approved_by: approvedBy,
+    undoes: undoes?.toString(),
   }))
-  await sql`
+  const { rows } = await sql<{ first: bigint }>`
     with added as (
-      insert into mismatch_event (mismatch_id, actor, action, text, approved_by, decision_id, before, after)
-      select mismatch_id, actor, action, text, approved_by, decision_id, before, after
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
-        mismatch_id bigint, actor text, action text, text text, approved_by text, decision_id bigint, before jsonb, after jsonb
+      insert into mismatch_event (mismatch_id, actor, action, text, approved_by, decision_id, before, after, undoes)
+      select mismatch_id, actor, action, text, approved_by, decision_id, before, after, undoes
+      from jsonb_to_recordset(${JSON.stringify(stored)}::jsonb) as row (
+        mismatch_id bigint, actor text, action text, text text, approved_by text, decision_id bigint, before jsonb, after jsonb,
+        undoes bigint
       )
       returning id, action
+    ), pending as (
+      insert into mismatch_event_pending (event_id)
+      select id from added where action in ('resolved', 'reopened')
     )
-    insert into mismatch_event_pending (event_id)
-    select id from added where action in ('resolved', 'reopened')`.execute(tx)
+    select min(id) as first from added`.execute(tx)
+  return rows[0]?.first ?? 0n
 }
 
 const takenMax = 1000
@@ -179,12 +196,12 @@ function assignmentsOf(act: CaseAction, actor: string): RawBuilder<unknown> | nu
   }
   if (act.action === 'resolved')
     return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${act.text}, ${awake}`
-  if (act.action === 'reopened')
-    return sql`resolved_at = null, resolved_by = null, resolved_reason = null, ${awake}`
+  if (act.action === 'reopened') return reopened
   return null
 }
 
 const awake = sql`snoozed_until = null, snooze_ends_with = null`
+export const reopened = sql`resolved_at = null, resolved_by = null, resolved_reason = null, ${awake}`
 
 type SnoozeColumns = { snoozed_until: Date | string | null; snooze_ends_with: SnoozeEnd | null }
 

@@ -40,6 +40,9 @@ export type ShownMismatch = {
     decision_id: bigint | null
     before: Record<string, unknown> | null
     after: Record<string, unknown> | null
+    /** Null for what evidence opened or cleared. */
+    event: bigint | null
+    undoes: bigint | null
   }[]
 }
 
@@ -57,7 +60,8 @@ export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<Show
         select coalesce(merged_into, id) from deposit where id = (select deposit_id from mismatch where id = ${id})
       )`.execute(db),
     sql<ShownMismatch['history'][number]>`
-      select at, actor, action, text, approved_by, decision_id, before, after from accounting.mismatch_history
+      select at, actor, action, text, approved_by, decision_id, before, after, event, undoes
+      from accounting.mismatch_history
       where mismatch_id = ${id} order by at, action = 'cleared'`.execute(db),
   ])
   const mismatch = mismatches.rows[0]

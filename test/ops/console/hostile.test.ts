@@ -64,6 +64,7 @@ const mismatch: MismatchDetail = {
       action: evil,
       text: evil,
       approved_by: evil,
+      undoes: null,
       decision_id: 1n,
       before: { [evil]: evil },
       after: { [evil]: evil },
