@@ -383,6 +383,7 @@ table public.mismatch_event (
   before jsonb,
   decision_id bigint,
   id bigint not null generated as identity,
+  mentions text[],
   mismatch_id bigint not null,
   text text,
   undoes bigint
@@ -768,6 +769,7 @@ constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERE
 constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'comment_withdrawn'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
 constraint mismatch_event_actor_check on mismatch_event: CHECK ((actor <> ''::text));
 constraint mismatch_event_decision_id_fkey on mismatch_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
+constraint mismatch_event_mentions_check on mismatch_event: CHECK ((mentions <> '{}'::text[]));
 constraint mismatch_event_mismatch_id_fkey on mismatch_event: FOREIGN KEY (mismatch_id) REFERENCES mismatch(id);
 constraint mismatch_event_pending_event_id_fkey on mismatch_event_pending: FOREIGN KEY (event_id) REFERENCES mismatch_event(id);
 constraint mismatch_event_pending_pkey on mismatch_event_pending: PRIMARY KEY (event_id);
@@ -944,6 +946,7 @@ CREATE INDEX leg_search_due ON public.leg_search USING btree (network, next_at);
 CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_closed_at ON public.mismatch USING btree (LEAST(cleared_at, resolved_at));
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
+CREATE INDEX mismatch_event_mentions ON public.mismatch_event USING gin (mentions) WHERE (mentions IS NOT NULL);
 CREATE INDEX mismatch_event_mismatch_id ON public.mismatch_event USING btree (mismatch_id);
 CREATE INDEX mismatch_event_of_people ON public.mismatch_event USING btree (at) WHERE (actor <> ALL (ARRAY['depositd'::text, 'policy'::text]));
 CREATE INDEX mismatch_group_id ON public.mismatch USING btree (group_id);

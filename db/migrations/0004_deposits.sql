@@ -207,11 +207,14 @@ create table mismatch_event (
   after jsonb,
   -- The event that this one takes back. Nothing is taken back twice.
   undoes bigint unique references mismatch_event,
+  -- People of the register whom the comment names, in lower case.
+  mentions text[] check (mentions <> '{}'),
   constraint mismatch_event_text_given check (action in ('assigned', 'snoozed') or undoes is not null or text is not null),
   constraint mismatch_event_second_person check (lower(approved_by) <> lower(actor))
 );
 
 create index mismatch_event_mismatch_id on mismatch_event (mismatch_id);
+create index mismatch_event_mentions on mismatch_event using gin (mentions) where mentions is not null;
 -- For the audit log.
 create index mismatch_event_of_people on mismatch_event (at) where actor not in ('depositd', 'policy');
 

@@ -1,9 +1,11 @@
 import type { AlertRules } from '../core/cause.ts'
+import { mentionsIn } from '../jobs/people/mentions.ts'
 import type { ConsolePeople } from '../ops/console/people.ts'
 import type { ConsoleReader } from '../ops/console/reader.ts'
 import { type Database, inTransaction } from '../store/database.ts'
 import { readCases } from '../store/gauges.ts'
 import { workOnCases } from '../store/mismatches/cases.ts'
+import { listMentions } from '../store/mismatches/mentions.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
 import { readAct, undoAct } from '../store/mismatches/undo.ts'
 import type { Tables } from '../store/tables.ts'
@@ -24,7 +26,7 @@ export function casesPart(
   db: Database<Tables>,
   reading: DatabaseReading,
   alerts: AlertRules,
-): Pick<ConsoleReader, 'mismatches' | 'causes' | 'act' | 'mismatch'> {
+): Pick<ConsoleReader, 'mismatches' | 'causes' | 'act' | 'mentions' | 'mismatch'> {
   return {
     mismatches: ({ status, overdue, since, until, ...wish }) =>
       reading(
@@ -38,6 +40,7 @@ export function casesPart(
       ),
     causes: async () => openCauses(await reading(readCases(db)), alerts),
     act: (event) => reading(readAct(db, event)),
+    mentions: (wish) => reading(listMentions(db, wish)),
     mismatch: (id) => reading(showMismatch(db, id)),
   }
 }
@@ -45,11 +48,15 @@ export function casesPart(
 export function caseWorkPart(
   toWork: ReaderLogins['toWork'],
   reading: DatabaseReading,
+  pinned: string | null,
 ): Pick<ConsolePeople, 'workOnCases' | 'undoWork'> {
   return {
     workOnCases: (user, ids, act) =>
       reading(
-        inTransaction(toWork(user), (tx) => workOnCases(tx, ids, { ...act, actor: user.person })),
+        inTransaction(toWork(user), async (tx) => {
+          const mentions = act.action === 'commented' ? await mentionsIn(tx, pinned, act.text) : []
+          return workOnCases(tx, ids, { ...act, actor: user.person, ...(mentions.length > 0 && { mentions }) })
+        }),
       ),
     undoWork: (user, event) => reading(inTransaction(toWork(user), (tx) => undoAct(tx, event, user.person))),
   }

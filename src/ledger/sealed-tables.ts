@@ -85,6 +85,7 @@ export const sealedTables = {
       before: 'text',
       after: 'text',
       undoes: 'text',
+      mentions: 'text',
     },
   },
   ledger_period_event: {

@@ -71,6 +71,32 @@ describe.skipIf(!browserInstalled())('work on cases, in Chromium', () => {
     expect(faults).toEqual([])
   })
 
+  test('a person sees the comments that name them, until they are withdrawn', async () => {
+    await using mia = await console.joined('Mia', 'operator')
+    await mia.page.goto(`${console.url}/mismatches/mentions`)
+    await mia.page.getByText('No comment names you.').waitFor()
+    const { page } = ines
+    const id = await goToAny()
+    await page.getByLabel('Comment').fill('@mia, look: @zoe and me@mia.example know nothing')
+    await page.getByRole('button', { name: 'Comment' }).click()
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    await mia.page.getByRole('link', { name: 'Mentions' }).click()
+    const row = mia.page.getByRole('row', { name: 'look: @zoe' })
+    expect((await row.getByRole('cell').allTextContents()).toSpliced(4, 1)).toEqual([
+      id,
+      'severe',
+      expect.any(String),
+      'open',
+      'ines',
+      '@mia, look: @zoe and me@mia.example know nothing',
+    ])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('row', { name: /comment withdrawn/ }).waitFor()
+    await mia.page.reload()
+    await mia.page.getByText('No comment names you.').waitFor()
+    expect([...ines.faults, ...mia.faults]).toEqual([])
+  })
+
   test('no one else is offered an undo, and what changed since stays', async () => {
     const { page } = ines
     const id = await goToAny()

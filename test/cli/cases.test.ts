@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { listMentions } from '../../src/store/mismatches/mentions.ts'
 import { mismatchesAt } from '../../src/store/mismatches/show-mismatches.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
@@ -69,6 +70,14 @@ test('what the person did last is undone, one act after the other', async () => 
   const nothing = await depositd('mismatches undo')
   expect([nothing.status, nothing.err]).toEqual([2, expect.stringContaining('erin did nothing')])
   expect((await depositd('mismatches show 3')).out).toMatch(/erin +snoozed +undo/)
+})
+
+test('a comment names people of the register', async () => {
+  await runDecided(['mismatches', 'comment', '2', '3', 'to @Max and @zoe'], environment)
+  const [mention, ...others] = await listMentions(books.db, { person: 'max', limit: 3 })
+  expect(mention).toMatchObject({ mismatch: 3n, actor: 'erin', text: 'to @Max and @zoe' })
+  expect(others.map(({ mismatch }) => mismatch)).toEqual([2n])
+  expect(await listMentions(books.db, { person: 'zoe', limit: 3 })).toEqual([])
 })
 
 test('what is snoozed is left out, unless it is asked for', async () => {

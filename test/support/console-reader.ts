@@ -33,6 +33,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     mismatches: () => Promise.resolve([]),
     causes: () => Promise.resolve([]),
     act: () => Promise.resolve(null),
+    mentions: () => Promise.resolve([]),
     mismatch: () => Promise.resolve(null),
     deposits: () => Promise.resolve([]),
     findDeposits: () => Promise.resolve([]),

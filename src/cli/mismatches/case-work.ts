@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { accounts } from '../../core/chart.ts'
 import type { TransferDecision } from '../../core/evidence.ts'
 import type { MatchChange, WriteOffChange } from '../../jobs/books/decide-money.ts'
+import { mentionsIn } from '../../jobs/people/mentions.ts'
 import type { ResolveChange } from '../../jobs/people/money-procedures.ts'
 import { inTransaction } from '../../store/database.ts'
 import { type CaseAction, lossesOf, type SnoozeEnd, workOnCases } from '../../store/mismatches/cases.ts'
@@ -14,7 +15,7 @@ import { checkFilters } from '../filters.ts'
 import { wholeOf } from '../lists.ts'
 import { badValue, textOf, timeOf, wrongUse } from '../options.ts'
 import { decideCommand } from '../people/decide.ts'
-import { ownPerson } from '../people/signing.ts'
+import { ownPerson, pinnedKey } from '../people/signing.ts'
 import { printMismatches } from './mismatches.ts'
 
 /** The last word is the name; `nobody` removes the assignment. */
@@ -63,7 +64,8 @@ export async function endCommand(
 function workOn(context: Context, words: readonly string[], act: CaseAction): Promise<void> {
   const ids = mismatchIds(words)
   return changeCases(context, async (tx, actor) => {
-    await workOnCases(tx, ids, { ...act, actor })
+    const mentions = act.action === 'commented' ? await mentionsIn(tx, pinnedKey(context), act.text) : []
+    await workOnCases(tx, ids, { ...act, actor, ...(mentions.length > 0 && { mentions }) })
     return { did: `${act.action} by ${actor}`, ids }
   })
 }

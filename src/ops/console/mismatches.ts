@@ -11,14 +11,34 @@ import {
 } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
+import type { MentionLine } from '../../store/mismatches/mentions.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { OpenCause } from '../gauges.ts'
 import { bulkForms, caseForms, doneForm, writeOffForm } from './case-forms.ts'
 import { bundleLink } from './deposits.ts'
-import { clip, factsOf, type Html, type HtmlContent, html, linkTo, tableOf, withShown } from './html.ts'
+import {
+  clip,
+  factsOf,
+  type Html,
+  type HtmlContent,
+  html,
+  linkTo,
+  type ShownColumn,
+  tableOf,
+  withShown,
+} from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { causesTable } from './overview-tables.ts'
-import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
+import {
+  badge,
+  type ConsolePage,
+  filterForm,
+  pager,
+  sectionOf,
+  severityBadge,
+  severityColumn,
+  timeOf,
+} from './page.ts'
 import type { ConsoleUser } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText, timeText } from './query.ts'
 import type { ConsoleChoices, ConsoleMismatchFilter } from './reader.ts'
@@ -179,7 +199,10 @@ function caseTabs(here: string, user: ConsoleUser | null): Html {
     ['By cause', '/mismatches/causes'],
     ...(user === null
       ? []
-      : [['Mine', linkTo('/mismatches', { assigned: user.person })] as [string, string]]),
+      : ([
+          ['Mine', linkTo('/mismatches', { assigned: user.person })],
+          ['Mentions', '/mismatches/mentions'],
+        ] as [string, string][])),
     ['Unassigned', '/mismatches?assigned=nobody'],
     ['Overdue', '/mismatches?overdue=yes'],
     ['Snoozed', '/mismatches?status=snoozed'],
@@ -204,6 +227,37 @@ ${caseTabs('/mismatches/causes', user)}
 ${causesTable(causes, choices) ?? html`<p class="empty">No open mismatches.</p>`}`
   return { title: 'Mismatches by cause', entry: '/mismatches', body }
 }
+
+export const mentionsMax = 50
+
+/** Comments that name this person. */
+export function mentionsPage(
+  rows: readonly MentionLine[],
+  wish: { before: bigint | undefined; limit: number },
+  user: ConsoleUser,
+): ConsolePage {
+  const body = html`<h1>Mentions</h1>
+${caseTabs('/mismatches/mentions', user)}
+<p class="note">Comments with @${user.person}, the newest first.</p>
+${tableOf(rows, { caption: 'Comments that name you', columns: mentionColumns, empty: 'No comment names you.' })}
+${pager({ path: '/mismatches/mentions', wish, field: 'before', rows: rows.map(({ id }) => ({ id: id.toString() })) })}`
+  return { title: 'Mentions', entry: '/mismatches', body }
+}
+
+const mentionColumns: ShownColumn<MentionLine>[] = [
+  {
+    title: 'MISMATCH',
+    value: ({ mismatch }) => mismatch.toString(),
+    show: ({ mismatch }) => html`<a href="/mismatches/${mismatch}">${mismatch}</a>`,
+    align: 'right',
+  },
+  severityColumn,
+  { title: 'KIND', value: ({ kind }) => kind },
+  { title: 'CASE', value: ({ status }) => status },
+  { title: 'AT', value: ({ at }) => at.toISOString(), show: ({ at }) => timeOf(at) },
+  { title: 'BY', value: ({ actor }) => actor },
+  { title: 'COMMENT', value: ({ text }) => text },
+]
 
 const explained = {
   open: 'Unresolved mismatches, without snoozed ones.',

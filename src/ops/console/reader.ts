@@ -6,6 +6,7 @@ import type { Explanation } from '../../presentation/reasons.ts'
 import type { Fact } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { ChartFigures } from '../../store/charts.ts'
+import type { MentionFilter, MentionLine } from '../../store/mismatches/mentions.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantineLine } from '../../store/quarantine.ts'
@@ -119,6 +120,7 @@ export type ConsoleReader = ConsoleChoices & {
   causes: () => Promise<readonly OpenCause[]>
   /** What a person did, by one of its events. */
   act: (event: bigint) => Promise<CaseAct | null>
+  mentions: (wish: MentionFilter) => Promise<readonly MentionLine[]>
   mismatch: (id: bigint) => Promise<MismatchDetail | null>
   deposits: (wish: ConsoleDepositFilter) => Promise<readonly DepositListRow[]>
   /** By depositd's number, the service's id, or a transaction. */

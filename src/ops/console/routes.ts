@@ -15,7 +15,14 @@ import {
   quarantinePage,
   servicesPage,
 } from './lists.ts'
-import { causesPage, mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
+import {
+  causesPage,
+  mentionsMax,
+  mentionsPage,
+  mismatchesPage,
+  mismatchFilter,
+  mismatchPage,
+} from './mismatches.ts'
 import { overviewPage } from './overview.ts'
 import { type ConsolePeople, type ConsoleUser, namesOf } from './people.ts'
 import {
@@ -53,6 +60,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/': { get: showOverview },
   '/mismatches': { get: showMismatches, post: workOnCases },
   '/mismatches/causes': { get: showCauses },
+  '/mismatches/mentions': { get: showMentions },
   '/mismatches/undo': { post: undoWork },
   '/mismatches/:id': { get: showMismatch, post: workOnCase },
   '/deposits': { get: showDeposits },
@@ -119,6 +127,13 @@ function actIn(search: URLSearchParams, reader: ConsoleReader): Promise<CaseAct 
 async function showCauses({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   return causesPage(await reader.causes(), user, choicesOf(reader))
+}
+
+async function showMentions({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const { before } = readQuery(search, { before: numberOf })
+  if (user === null) return { redirect: '/sign-in?to=/mismatches/mentions' }
+  const wish = { before, limit: mentionsMax }
+  return mentionsPage(await reader.mentions({ ...wish, person: user.person }), wish, user)
 }
 
 async function showMismatch({ reader, people, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {

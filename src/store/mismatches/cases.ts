@@ -12,7 +12,8 @@ export type SnoozeEnd = 'new evidence' | 'a larger loss'
 export type CaseAction =
   /** Null removes the assignment. */
   | { action: 'assigned'; to: string | null }
-  | { action: 'commented'; text: string }
+  /** `mentions`: people of the register. */
+  | { action: 'commented'; text: string; mentions?: readonly string[] }
   | { action: 'snoozed'; until: Date | SnoozeEnd | null }
   | { action: 'resolved'; text: string }
   | { action: 'reopened'; text: string }
@@ -54,6 +55,7 @@ export type CaseEvent = {
   after: object | null
   /** The event that this one takes back. */
   undoes?: bigint
+  mentions?: readonly string[]
 }
 
 /**
@@ -72,6 +74,7 @@ export async function workOnCases(
   if (assignments !== null)
     await sql`update mismatch set ${assignments} where id = any(${ids}::bigint[])`.execute(tx)
   const text = 'text' in act ? act.text : null
+  const mentions = act.action === 'commented' ? (act.mentions ?? []) : []
   return appendEvents(
     tx,
     cases.map((one) => ({
@@ -79,6 +82,7 @@ export async function workOnCases(
       actor,
       action: act.action,
       text,
+      mentions,
       approvedBy,
       decision: decision ?? null,
       ...changeOf(act, one),
@@ -120,20 +124,22 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
  * @returns the number of the first event
  */
 export async function appendEvents(tx: Transaction<Tables>, events: readonly CaseEvent[]): Promise<bigint> {
-  const stored = events.map(({ mismatchId, approvedBy, decision, undoes, ...rest }) => ({
+  const stored = events.map(({ mismatchId, approvedBy, decision, undoes, mentions = [], ...rest }) => ({
     ...rest,
     decision_id: decision?.toString(),
     mismatch_id: mismatchId.toString(),
     approved_by: approvedBy,
     undoes: undoes?.toString(),
+    ...(mentions.length > 0 && { mentions: mentions.map((name) => name.toLowerCase()) }),
   }))
   const { rows } = await sql<{ first: bigint }>`
     with added as (
-      insert into mismatch_event (mismatch_id, actor, action, text, approved_by, decision_id, before, after, undoes)
-      select mismatch_id, actor, action, text, approved_by, decision_id, before, after, undoes
+      insert into mismatch_event (mismatch_id, actor, action, text, approved_by, decision_id, before, after, undoes,
+        mentions)
+      select mismatch_id, actor, action, text, approved_by, decision_id, before, after, undoes, mentions
       from jsonb_to_recordset(${JSON.stringify(stored)}::jsonb) as row (
         mismatch_id bigint, actor text, action text, text text, approved_by text, decision_id bigint, before jsonb, after jsonb,
-        undoes bigint
+        undoes bigint, mentions text[]
       )
       returning id, action
     ), pending as (

@@ -108,7 +108,7 @@ const queries: Readonly<Record<string, string>> = {
     where id > $1 and id <= $2 order by ledger_journal.id`,
   mismatch_event: of(
     'mismatch_event',
-    `${text('id', 'mismatch_id')}, ${time('at')}, ${text('actor', 'action', 'text', 'approved_by', 'decision_id', 'before', 'after', 'undoes')}`,
+    `${text('id', 'mismatch_id')}, ${time('at')}, ${text('actor', 'action', 'text', 'approved_by', 'decision_id', 'before', 'after', 'undoes', 'mentions')}`,
   ),
   ledger_period_event: of(
     'ledger_period_event',
