@@ -374,6 +374,15 @@ table public.mismatch (
   subject text not null,
   value numeric(78,0)
 );
+table public.mismatch_attachment (
+  added_by text not null,
+  at timestamp with time zone not null default now(),
+  content bytea not null,
+  id bigint not null generated as identity,
+  mismatch_id bigint not null,
+  name text not null,
+  sha256 text not null
+);
 table public.mismatch_event (
   action text not null,
   actor text not null,
@@ -578,7 +587,7 @@ table public.withdrawal (
   withdrawal_id text not null
 );
 
-constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text])));
+constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'attachment_taken'::text])));
 constraint access_event_detail_check on access_event: CHECK ((detail <> ''::text));
 constraint access_event_person on access_event: CHECK (((person IS NOT NULL) OR (action = ANY (ARRAY['exported'::text, 'bundle_made'::text, 'dispute_made'::text]))));
 constraint access_event_person_check on access_event: CHECK ((person <> ''::text));
@@ -763,10 +772,16 @@ constraint manual_journal_made_by_check on manual_journal: CHECK (((length(made_
 constraint manual_journal_pkey on manual_journal: PRIMARY KEY (journal_id);
 constraint manual_journal_reason_check on manual_journal: CHECK (((length(reason) >= 1) AND (length(reason) <= 1000)));
 constraint mismatch_assigned_to_check on mismatch: CHECK ((assigned_to <> ''::text));
+constraint mismatch_attachment_added_by_check on mismatch_attachment: CHECK ((added_by <> ''::text));
+constraint mismatch_attachment_check on mismatch_attachment: CHECK ((sha256 = encode(sha256(content), 'hex'::text)));
+constraint mismatch_attachment_content_check on mismatch_attachment: CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= ((5 * 1024) * 1024))));
+constraint mismatch_attachment_mismatch_id_fkey on mismatch_attachment: FOREIGN KEY (mismatch_id) REFERENCES mismatch(id);
+constraint mismatch_attachment_name_check on mismatch_attachment: CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+constraint mismatch_attachment_pkey on mismatch_attachment: PRIMARY KEY (id);
 constraint mismatch_cleared_check on mismatch: CHECK (((cleared_at IS NULL) = (cleared_how IS NULL)));
 constraint mismatch_cleared_how_check on mismatch: CHECK ((cleared_how = ANY (ARRAY['evidence'::text, 'person'::text])));
 constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
-constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'comment_withdrawn'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
+constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'comment_withdrawn'::text, 'attached'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
 constraint mismatch_event_actor_check on mismatch_event: CHECK ((actor <> ''::text));
 constraint mismatch_event_decision_id_fkey on mismatch_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint mismatch_event_mentions_check on mismatch_event: CHECK ((mentions <> '{}'::text[]));
@@ -944,6 +959,7 @@ CREATE INDEX ledger_transfer_recorded_at ON ONLY public.ledger_transfer USING br
 CREATE INDEX leg_search_address ON public.leg_search USING btree (network, address);
 CREATE INDEX leg_search_due ON public.leg_search USING btree (network, next_at);
 CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
+CREATE INDEX mismatch_attachment_mismatch_id ON public.mismatch_attachment USING btree (mismatch_id);
 CREATE INDEX mismatch_closed_at ON public.mismatch USING btree (LEAST(cleared_at, resolved_at));
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_event_mentions ON public.mismatch_event USING gin (mentions) WHERE (mentions IS NOT NULL);
@@ -1009,6 +1025,7 @@ CREATE UNIQUE INDEX ledger_transfer_pkey ON ONLY public.ledger_transfer USING bt
 CREATE UNIQUE INDEX leg_search_service_id_role_network_address_tx_key ON public.leg_search USING btree (service_id, role, network, address, tx) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
 CREATE UNIQUE INDEX manual_journal_pkey ON public.manual_journal USING btree (journal_id);
+CREATE UNIQUE INDEX mismatch_attachment_pkey ON public.mismatch_attachment USING btree (id);
 CREATE UNIQUE INDEX mismatch_event_pending_pkey ON public.mismatch_event_pending USING btree (event_id);
 CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id);
 CREATE UNIQUE INDEX mismatch_event_undoes_key ON public.mismatch_event USING btree (undoes);
@@ -3345,6 +3362,7 @@ CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer_defau
 CREATE TRIGGER manual_journal_about AFTER INSERT ON public.manual_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_manual_reason();
 CREATE TRIGGER manual_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.manual_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER manual_journal_signed BEFORE INSERT ON public.manual_journal FOR EACH ROW WHEN ((new.decision_id IS NULL)) EXECUTE FUNCTION refuse_unsigned();
+CREATE TRIGGER mismatch_attachment_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_attachment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER mismatch_event_decided BEFORE INSERT ON public.mismatch_event FOR EACH ROW WHEN ((new.decision_id IS NOT NULL)) EXECUTE FUNCTION refuse_undecided();
 CREATE TRIGGER mismatch_resolved BEFORE UPDATE OF resolved_at ON public.mismatch FOR EACH ROW WHEN (((old.resolved_at IS NULL) AND (new.resolved_at IS NOT NULL) AND may_be_lost(new.loss_amount, new.severity))) EXECUTE FUNCTION refuse_unsigned_loss();
@@ -3690,6 +3708,8 @@ grant select on public.manual_journal to depositd_daemon;
 grant select on public.manual_journal to depositd_viewer;
 grant select on public.mismatch to depositd_backup;
 grant select on public.mismatch to depositd_viewer;
+grant select on public.mismatch_attachment to depositd_backup;
+grant select on public.mismatch_attachment to depositd_daemon;
 grant select on public.mismatch_event to depositd_backup;
 grant select on public.mismatch_event to depositd_viewer;
 grant select on public.mismatch_event_pending to depositd_backup;
@@ -3765,8 +3785,8 @@ comment on column account of view accounting.valued_balances is 'Account, for ex
 comment on column account of view accounting.valued_entries is 'Account, for example assets:in_transit:base.';
 comment on column acquired_at of view accounting.disposals is 'When they were acquired; empty if costs are averaged.';
 comment on column acquired_by of view accounting.disposals is 'Journal that acquired them; empty if costs are averaged.';
-comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
-comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, comment_withdrawn, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
+comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
+comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, comment_withdrawn, attached, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did.';
 comment on column actor of view accounting.period_history is 'The person who did it.';

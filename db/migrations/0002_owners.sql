@@ -346,7 +346,7 @@ create table access_event (
   -- Null for a command without a key.
   person text check (person <> ''),
   action text not null check (action in ('invited', 'passkey_made', 'signed_in', 'signed_out', 'sessions_ended',
-    'exported', 'bundle_made', 'dispute_made')),
+    'exported', 'bundle_made', 'dispute_made', 'attachment_taken')),
   -- By what they signed in; who invited them, or ended their sessions; what they took out.
   detail text check (detail <> ''),
   -- The login of the database with which it was written.

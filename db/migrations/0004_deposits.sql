@@ -197,7 +197,7 @@ create table mismatch_event (
   -- A name, `policy`, or `depositd` for a change by evidence.
   actor text not null check (actor <> ''),
   action text not null check (action in ('assigned', 'commented', 'snoozed', 'resolved', 'reopened',
-    'comment_withdrawn', 'written_off', 'write_off_withdrawn', 'matched', 'split')),
+    'comment_withdrawn', 'attached', 'written_off', 'write_off_withdrawn', 'matched', 'split')),
   -- The comment, or the reason.
   text text check (text <> ''),
   -- The second person, for an action that needs one.
@@ -240,6 +240,21 @@ create trigger mismatch_resolved before update of resolved_at on mismatch
 create trigger mismatch_event_decided before insert on mismatch_event
   for each row when (new.decision_id is not null) execute function refuse_undecided();
 create trigger mismatch_event_append_only before update or delete or truncate on mismatch_event
+  for each statement execute function refuse_change();
+
+-- Files that people attached to a mismatch.
+create table mismatch_attachment (
+  id bigint generated always as identity primary key,
+  mismatch_id bigint not null references mismatch,
+  name text not null check (length(name) between 1 and 200),
+  content bytea not null check (octet_length(content) between 1 and 5 * 1024 * 1024),
+  sha256 text not null check (sha256 = encode(sha256(content), 'hex')),
+  added_by text not null check (added_by <> ''),
+  at timestamptz not null default now()
+);
+
+create index mismatch_attachment_mismatch_id on mismatch_attachment (mismatch_id);
+create trigger mismatch_attachment_append_only before update or delete or truncate on mismatch_attachment
   for each statement execute function refuse_change();
 
 -- Decisions from a command line that no daemon has counted and logged yet. A table of its own, so that events are never

@@ -96,7 +96,7 @@ comment on view accounting.mismatch_history is 'The history of each mismatch: op
 comment on column accounting.mismatch_history.mismatch_id is 'Number of the mismatch.';
 comment on column accounting.mismatch_history.at is 'When it was done.';
 comment on column accounting.mismatch_history.actor is 'The person who did it, or depositd if the evidence did.';
-comment on column accounting.mismatch_history.action is 'opened, assigned, commented, comment_withdrawn, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
+comment on column accounting.mismatch_history.action is 'opened, assigned, commented, comment_withdrawn, attached, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column accounting.mismatch_history.text is 'The comment, or the reason.';
 comment on column accounting.mismatch_history.approved_by is 'The second person; empty if none was required.';
 comment on column accounting.mismatch_history.decision_id is 'The signed decision; empty if none was needed, or if it was decided without signatures.';
@@ -122,7 +122,7 @@ comment on view accounting.audit_log is 'What people did, one row each: sign-ins
 comment on column accounting.audit_log.entry is 'The row behind it: its table and number.';
 comment on column accounting.audit_log.at is 'When it was.';
 comment on column accounting.audit_log.person is 'The person; empty for a command without a key, and for a change of the settings.';
-comment on column accounting.audit_log.action is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
+comment on column accounting.audit_log.action is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
 comment on column accounting.audit_log.detail is 'What it was about; by what a person signed in: passkey, link or the address of the provider; or who invited them.';
 comment on column accounting.audit_log.login is 'The login of the database that wrote it; empty for what has a record of its own.';
 

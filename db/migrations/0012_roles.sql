@@ -54,6 +54,7 @@ grant insert (currency, max_age, own_accounts, method, pool) on valuation_rule t
 -- The daemon: deposits and mismatches.
 grant select, insert, update on deposit, mismatch, proposal, withdrawal, wallet_balance to depositd_daemon;
 grant select, insert on mismatch_event to depositd_daemon;
+grant select, insert (mismatch_id, name, content, sha256, added_by) on mismatch_attachment to depositd_daemon;
 grant select, insert, update, delete on mismatch_event_pending to depositd_daemon;
 grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match to depositd_daemon;
 
@@ -91,7 +92,7 @@ grant insert (journal_id, close_id, kind, event_at, period, rule_id, currency, p
 grant select, insert, update, delete on value_lot to depositd_daemon;
 
 grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
-  mismatch_event_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq,
+  mismatch_event_id_seq, mismatch_attachment_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq,
   price_id_seq, rule_set_id_seq, valuation_rule_id_seq, valued_journal_id_seq to depositd_daemon;
 grant usage on sequence decision_id_seq, decision_event_id_seq, ledger_period_event_id_seq to depositd_decider;
 
@@ -120,7 +121,7 @@ revoke select on session, invitation, access_event, accounting.audit_log from de
 grant select on accounting.audit_log to depositd_auditor;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement, ledger_turnover to depositd_viewer;
-grant insert on mismatch_event, mismatch_event_pending to depositd_operator;
+grant insert on mismatch_event, mismatch_event_pending, mismatch_attachment to depositd_operator;
 grant update (assigned_to, snoozed_until, snooze_ends_with, resolved_at, resolved_by, resolved_reason) on mismatch
   to depositd_operator;
 grant usage on sequence mismatch_event_id_seq to depositd_operator;

@@ -4,10 +4,12 @@ import type { ConsolePeople } from '../ops/console/people.ts'
 import type { ConsoleReader } from '../ops/console/reader.ts'
 import { type Database, inTransaction } from '../store/database.ts'
 import { readCases } from '../store/gauges.ts'
+import { attachFile, readAttachment } from '../store/mismatches/attachments.ts'
 import { workOnCases } from '../store/mismatches/cases.ts'
 import { listMentions } from '../store/mismatches/mentions.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
 import { readAct, undoAct } from '../store/mismatches/undo.ts'
+import { recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import type { ReaderLogins } from './console-logins.ts'
 import { openCauses } from './metrics.ts'
@@ -45,11 +47,12 @@ export function casesPart(
   }
 }
 
+type CaseWorkDeps = Pick<ReaderLogins, 'toWork'> & { db: Database<Tables>; pinned: string | null }
+
 export function caseWorkPart(
-  toWork: ReaderLogins['toWork'],
+  { db, toWork, pinned }: CaseWorkDeps,
   reading: DatabaseReading,
-  pinned: string | null,
-): Pick<ConsolePeople, 'workOnCases' | 'undoWork'> {
+): Pick<ConsolePeople, 'workOnCases' | 'undoWork' | 'attach' | 'takeAttachment'> {
   return {
     workOnCases: (user, ids, act) =>
       reading(
@@ -58,6 +61,15 @@ export function caseWorkPart(
           return workOnCases(tx, ids, { ...act, actor: user.person, ...(mentions.length > 0 && { mentions }) })
         }),
       ),
+    attach: (user, mismatch, file) =>
+      reading(inTransaction(toWork(user), (tx) => attachFile(tx, mismatch, { ...file, person: user.person }))),
+    async takeAttachment({ person }, id) {
+      const file = await reading(readAttachment(db, id))
+      if (file === null) return null
+      const detail = `attachment ${id} of mismatch ${file.mismatch}`
+      await reading(recordAccess(db, { person, action: 'attachment_taken', detail }))
+      return file
+    },
     undoWork: (user, event) => reading(inTransaction(toWork(user), (tx) => undoAct(tx, event, user.person))),
   }
 }

@@ -83,7 +83,7 @@ export function composePeople(
     recordBundle: ({ person }, deposit) =>
       reading(recordAccess(db, { person, action: 'bundle_made', detail: `deposit ${deposit}` })),
     retryQuarantine: retryPart(db, current, reading),
-    ...caseWorkPart(logins.toWork, reading, pinned),
+    ...caseWorkPart({ ...logins, db, pinned }, reading),
     async [Symbol.asyncDispose]() {
       await Promise.all([db.destroy(), decider.destroy(), logins[Symbol.asyncDispose]()])
     },

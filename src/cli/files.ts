@@ -6,9 +6,14 @@ import { wrongUse } from './options.ts'
  * `what` names the file in an error.
  * @throws Fault `usage_bad`
  */
-export function readTextFile(what: string, path: string, fix = 'give the path of a readable file'): string {
+export function readTextFile(what: string, path: string, fix?: string): string {
+  return readBytes(what, path, fix).toString('utf8')
+}
+
+/** @throws Fault `usage_bad` */
+export function readBytes(what: string, path: string, fix = 'give the path of a readable file'): Buffer {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path)
   } catch (error) {
     throw wrongUse(`${what} cannot be read: ${messageOf(error)}`, fix, { cause: error })
   }

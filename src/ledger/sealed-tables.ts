@@ -88,6 +88,20 @@ export const sealedTables = {
       mentions: 'text',
     },
   },
+  mismatch_attachment: {
+    names: ['attachment', 'attachments'],
+    id: 'id',
+    writtenAt: 'at',
+    columns: {
+      id: 'text',
+      mismatch_id: 'text',
+      name: 'text',
+      content: 'bytes',
+      sha256: 'text',
+      added_by: 'text',
+      at: 'time',
+    },
+  },
   ledger_period_event: {
     names: ['period event', 'period events'],
     id: 'id',

@@ -53,6 +53,16 @@ export type MismatchDetail = {
     network: string | null
   } | null
   history: readonly HistoryLine[]
+  attachments: readonly AttachedFile[]
+}
+
+export type AttachedFile = {
+  id: string
+  name: string
+  bytes: number
+  sha256: string
+  added_by: string
+  at: Date
 }
 
 type HistoryLine = {
@@ -184,6 +194,14 @@ export function historyColumns({
     { title: 'TO', value: ({ after }) => stood(after) },
   ]
 }
+
+export const attachmentColumns: readonly TableColumn<AttachedFile>[] = [
+  { title: 'FILE', value: ({ name }) => name },
+  { title: 'BYTES', value: ({ bytes }) => bytes.toLocaleString('en'), align: 'right' },
+  { title: 'SHA-256', value: ({ sha256 }) => sha256 },
+  { title: 'AT', value: ({ at }) => at.toISOString() },
+  { title: 'BY', value: ({ added_by: by }) => by },
+]
 
 const signedActions = new Set(['written_off', 'write_off_withdrawn', 'matched', 'split'])
 

@@ -44,7 +44,11 @@ export type AccessEvent =
       detail: string | null
     }
   /** `person` is null for a command without a key; the row has the login of the database. */
-  | { person: string | null; action: 'exported' | 'bundle_made' | 'dispute_made'; detail: string }
+  | {
+      person: string | null
+      action: 'exported' | 'bundle_made' | 'dispute_made' | 'attachment_taken'
+      detail: string
+    }
 
 /** Append-only, and sealed. */
 export async function recordAccess(

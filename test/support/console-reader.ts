@@ -86,6 +86,8 @@ export const noPeople: ConsolePeople = {
   retryQuarantine: unused,
   workOnCases: unused,
   undoWork: unused,
+  attach: unused,
+  takeAttachment: unused,
 }
 
 /** Serves a console that shows what this reads; it is stopped after the test. */

@@ -5,12 +5,14 @@ import type { MatchChange, WriteOffChange } from '../../jobs/books/decide-money.
 import { mentionsIn } from '../../jobs/people/mentions.ts'
 import type { ResolveChange } from '../../jobs/people/money-procedures.ts'
 import { inTransaction } from '../../store/database.ts'
+import { attachFile } from '../../store/mismatches/attachments.ts'
 import { type CaseAction, lossesOf, type SnoozeEnd, workOnCases } from '../../store/mismatches/cases.ts'
 import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
 import { lastActOf, undoAct } from '../../store/mismatches/undo.ts'
 import type { Tables } from '../../store/tables.ts'
 import { mismatchIds, nameOf } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
+import { readBytes } from '../files.ts'
 import { checkFilters } from '../filters.ts'
 import { wholeOf } from '../lists.ts'
 import { badValue, textOf, timeOf, wrongUse } from '../options.ts'
@@ -67,6 +69,16 @@ function workOn(context: Context, words: readonly string[], act: CaseAction): Pr
     const mentions = act.action === 'commented' ? await mentionsIn(tx, pinnedKey(context), act.text) : []
     await workOnCases(tx, ids, { ...act, actor, ...(mentions.length > 0 && { mentions }) })
     return { did: `${act.action} by ${actor}`, ids }
+  })
+}
+
+export function attachCommand(context: Context, word: string, path: string): Promise<void> {
+  const ids = mismatchIds([word])
+  const [id = 0n] = ids
+  const content = readBytes('the file', path)
+  return changeCases(context, async (tx, actor) => {
+    await attachFile(tx, id, { name: path, content, person: actor })
+    return { did: `attached by ${actor}`, ids }
   })
 }
 

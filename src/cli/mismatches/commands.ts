@@ -64,6 +64,10 @@ function describeCaseWork(mismatches: Command, act: Act): void {
   reasoned(subcommand(mismatches, 'reopen <id...>', 'reopen resolved mismatches'))
     .setOptionValue('action', 'reopened')
     .action(act(async () => (await import('./case-work.ts')).endCommand))
+  const attach = 'attach a file of at most 5 MB to a mismatch'
+  subcommand(mismatches, 'attach <id> <file>', attach).action(
+    act(async () => (await import('./case-work.ts')).attachCommand),
+  )
   const undo = 'undo the work on mismatches that you did last, within 15 minutes'
   subcommand(mismatches, 'undo', undo).action(act(async () => (await import('./case-work.ts')).undoCommand))
 }

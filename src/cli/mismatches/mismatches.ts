@@ -2,6 +2,7 @@ import { type Severity, severities } from '../../core/mismatches/kind-entry.ts'
 import {
   type Advice,
   adviceOf,
+  attachmentColumns,
   historyColumns,
   type MismatchDetail,
   mismatchColumns,
@@ -114,8 +115,9 @@ export async function showMismatchCommand(context: Context, word: string): Promi
   print(context, { ...shownDocument(shown), ...advice }, printable(textOf(shown, { ...advice, ...services })))
 }
 
-function shownDocument({ mismatch, deposit, history }: ShownMismatch): object {
+function shownDocument({ mismatch, deposit, history, attachments }: ShownMismatch): object {
   return {
+    attachments,
     mismatch: causedDocument(mismatch),
     deposit,
     history: history.map((line) => historyDocument(line, mismatch)),
@@ -123,8 +125,14 @@ function shownDocument({ mismatch, deposit, history }: ShownMismatch): object {
 }
 
 function textOf(shown: MismatchDetail, advice: Advice & ServicesShown): string {
-  const { mismatch, history } = shown
-  const past = table(history, historyColumns(mismatch)).replaceAll(/^(?=.)/gm, '    ')
+  const { mismatch, history, attachments } = shown
+  const past = indented(table(history, historyColumns(mismatch)))
   const title = `mismatch ${valueText(mismatch.id)}: ${mismatch.kind} (${mismatch.severity}), ${mismatch.status}`
-  return `${title}\n${factsText(mismatchFacts(shown, advice), 9)}\n  history\n${past}`
+  const files =
+    attachments.length === 0 ? '' : `\n  attachments\n${indented(table(attachments, attachmentColumns))}`
+  return `${title}\n${factsText(mismatchFacts(shown, advice), 9)}\n  history\n${past}${files}`
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '    ')
 }

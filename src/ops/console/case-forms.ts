@@ -1,9 +1,10 @@
 import { writeOffAccounts } from '../../core/evidence.ts'
-import type { MismatchDetail } from '../../presentation/mismatch.ts'
+import { type AttachedFile, attachmentColumns, type MismatchDetail } from '../../presentation/mismatch.ts'
 import { valueText } from '../../presentation/text.ts'
 import type { SnoozeEnd } from '../../store/mismatches/cases.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
-import { type Html, type HtmlContent, html, whole } from './html.ts'
+import { type Html, type HtmlContent, html, tableOf, whole, withShown } from './html.ts'
+import { timeOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
 import type { ConsoleUser } from './people.ts'
 
@@ -132,4 +133,26 @@ function doneText({ action, after }: CaseAct): string {
   if (action !== 'snoozed') return action.replaceAll('_', ' ')
   const isAwake = after?.snoozed_until == null && after?.snooze_ends_with == null
   return isAwake ? 'no longer snoozed' : 'snoozed'
+}
+
+function attachForm(mismatch: string, { formToken }: ConsoleUser): Html {
+  return html`<form class="act" method="post" enctype="multipart/form-data" action="/mismatches/${mismatch}/attachments">${hidden('form', formToken)}
+<label for="file">File, at most 5 MB</label><input id="file" name="file" type="file" required>
+<button type="submit">Attach</button></form>`
+}
+
+/** With a form for operators. */
+export function attachmentsOf(
+  { mismatch, attachments }: MismatchDetail,
+  user: ConsoleUser | null,
+): HtmlContent {
+  const columns = withShown(attachmentColumns, {
+    FILE: ({ id, name }: AttachedFile) =>
+      user === null ? name : html`<a href="/attachments/${id}">${name}</a>`,
+    AT: ({ at }: AttachedFile) => timeOf(at),
+  })
+  return [
+    tableOf(attachments, { caption: 'Files', columns, empty: 'None.' }),
+    user?.roles.includes('operator') ? attachForm(String(mismatch.id), user) : null,
+  ]
 }

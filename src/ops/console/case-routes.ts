@@ -6,7 +6,7 @@ import { refused } from './forms.ts'
 import { mismatchFilter } from './mismatches.ts'
 import { type ConsolePeople, type ConsoleUser, namesOf } from './people.ts'
 import { draftsOf, requestOf, signedIn } from './people-routes.ts'
-import { missing, numberOf } from './query.ts'
+import { missing, numberOf, readQuery } from './query.ts'
 import { type ConsoleAnswer, type ConsoleRequest, readNumbered } from './request.ts'
 
 export async function workOnCase(request: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -68,6 +68,27 @@ export async function undoWork({ people, reader, user, field }: ConsoleRequest):
   const filter = new URLSearchParams(field('filter'))
   mismatchFilter(filter, reader)
   return { redirect: withDone(`/mismatches?${filter.toString()}`, undo) }
+}
+
+export async function attachToCase({ people, user, id, file }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const person = operator(user)
+  if (file === null) throw refused('choose a file', 400)
+  await people.attach(person, numberOf('id', id), file)
+  return { redirect: `/mismatches/${id}` }
+}
+
+export async function downloadAttachment({
+  people,
+  user,
+  search,
+  id,
+}: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const person = signedIn(user)
+  const { name, content } = await readNumbered('attachment', id, (number) =>
+    people.takeAttachment(person, number),
+  )
+  return { download: name, bytes: content }
 }
 
 /** The page then says what was done, and offers to undo it. */

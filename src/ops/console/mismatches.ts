@@ -14,7 +14,7 @@ import { columnsFor, type Fact, type ServicesShown } from '../../presentation/te
 import type { MentionLine } from '../../store/mismatches/mentions.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { OpenCause } from '../gauges.ts'
-import { bulkForms, caseForms, doneForm, writeOffForm } from './case-forms.ts'
+import { attachmentsOf, bulkForms, caseForms, doneForm, writeOffForm } from './case-forms.ts'
 import { bundleLink } from './deposits.ts'
 import {
   clip,
@@ -78,6 +78,7 @@ ${sectionOf(
   tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
   cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
 )}
+${sectionOf('Attachments', attachmentsOf(shown, user))}
 ${evidenceOf(deposit, user)}
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
 ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`

@@ -6,6 +6,7 @@ import type { PersonRole } from '../../people/roles.ts'
 import type { ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
+import type { UploadedFile } from '../../store/mismatches/attachments.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { AuditLine, Invitation } from '../../store/sessions.ts'
@@ -94,6 +95,9 @@ export type ConsolePeople = {
   retryQuarantine: () => Promise<readonly { outcome: string }[]>
   /** @returns the number of the first event */
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<bigint>
+  attach: (user: ConsoleUser, mismatch: bigint, file: UploadedFile) => Promise<void>
+  /** Enters it in the audit log. */
+  takeAttachment: (user: ConsoleUser, id: bigint) => Promise<UploadedFile | null>
   undoWork: (user: ConsoleUser, event: bigint) => Promise<CaseAct & { undo: bigint }>
 }
 

@@ -1,3 +1,4 @@
+import type { UploadedFile } from '../../store/mismatches/attachments.ts'
 import type { ConsolePage } from './page.ts'
 import type { ConsolePeople, ConsoleUser } from './people.ts'
 import { missing } from './query.ts'
@@ -14,13 +15,15 @@ export type ConsoleRequest = {
   user: ConsoleUser | null
   /** Of the form; empty if it is missing. */
   field: (name: string) => string
+  /** Of a form that takes one; null if none was chosen. */
+  file: UploadedFile | null
 }
 
 /** With a `token`, the browser holds it from now on; with an empty one, it drops what it held. */
 export type ConsoleAnswer = ConsolePage | { redirect: string; token?: string } | ConsoleDownload
 
-/** A file with this name; the end of the name gives its type. */
-export type ConsoleDownload = { download: string; text: string }
+/** A file with this name. The end of the name gives the type of a text; bytes are of a person, and have none. */
+export type ConsoleDownload = { download: string; text: string } | { download: string; bytes: Buffer }
 
 /** @throws Fault `request_refused` or `usage_bad` if the request is invalid or the page does not exist */
 export type ConsoleHandler = (asked: ConsoleRequest) => Promise<ConsoleAnswer>

@@ -1,7 +1,7 @@
 import { mayAudit } from '../../people/roles.ts'
 import type { ServicesShown } from '../../presentation/text.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
-import { undoWork, workOnCase, workOnCases } from './case-routes.ts'
+import { attachToCase, downloadAttachment, undoWork, workOnCase, workOnCases } from './case-routes.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { refused } from './forms.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
@@ -53,7 +53,7 @@ import type { ConsoleChoices, ConsoleReader } from './reader.ts'
 import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
 import { settingsPage } from './settings.ts'
 
-type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true }
+type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true; takesFile?: true }
 
 /** A public route is for people who have not signed in. */
 export const routes: Readonly<Record<string, Route>> = {
@@ -63,6 +63,8 @@ export const routes: Readonly<Record<string, Route>> = {
   '/mismatches/mentions': { get: showMentions },
   '/mismatches/undo': { post: undoWork },
   '/mismatches/:id': { get: showMismatch, post: workOnCase },
+  '/mismatches/:id/attachments': { post: attachToCase, takesFile: true },
+  '/attachments/:id': { get: downloadAttachment },
   '/deposits': { get: showDeposits },
   '/deposits/find': { get: findDeposit },
   '/deposits/:id': { get: showDeposit },

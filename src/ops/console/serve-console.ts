@@ -5,10 +5,12 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { isFault } from '../../core/errors.ts'
 import { networkOf, plainAddress } from '../../http/client-address.ts'
 import { createTokenBuckets } from '../../http/token-buckets.ts'
-import { checkForm, cookieOptions, fieldOf, readForm, sessionCookie, tokenOf } from './forms.ts'
+import type { UploadedFile } from '../../store/mismatches/attachments.ts'
+import { checkForm, cookieOptions, fieldOf, readForm, readUpload, sessionCookie, tokenOf } from './forms.ts'
 import { html } from './html.ts'
 import { type ConsolePage, documentOf, type Frame, icon, iconPath } from './page.ts'
-import type { ConsolePeople } from './people.ts'
+import type { ConsolePeople, ConsoleUser } from './people.ts'
+import { signedIn } from './people-routes.ts'
 import { missing } from './query.ts'
 import type { ConsoleReader } from './reader.ts'
 import type { ConsoleAnswer, ConsoleHandler, ConsoleRequest } from './request.ts'
@@ -45,15 +47,15 @@ export function serveConsole(reader: ConsoleReader, people: ConsolePeople): Cons
   const router = Router()
   router.use(refuseOddPaths)
   const limit = limitSignIns()
-  for (const [path, { get, post, isPublic }] of Object.entries(routes)) {
+  for (const [path, { get, post, isPublic, takesFile = false }] of Object.entries(routes)) {
     const route = router.route(path)
     if (isPublic) route.all(limit, leadTo(people.origin))
     const by =
       (answer: ConsoleHandler): RequestHandler =>
       (request, response) =>
-        show(request, response, { reader, people, answer })
+        show(request, response, { reader, people, answer, takesFile })
     if (get !== undefined) route.get(protect, by(get))
-    if (post !== undefined) route.post(protect, readForm, by(post))
+    if (post !== undefined) route.post(protect, takesFile ? [] : readForm, by(post))
     route.all(refuseMethod([...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]))
   }
   for (const [path, type, text] of files)
@@ -63,7 +65,7 @@ export function serveConsole(reader: ConsoleReader, people: ConsolePeople): Cons
       .all(refuseMethod(['GET', 'HEAD']))
   router.use(protect, (request, response) => {
     const answer = () => Promise.reject(missing('page', request.path))
-    return show(request, response, { reader, people, answer })
+    return show(request, response, { reader, people, answer, takesFile: false })
   })
   return { pages: router, admits: (request) => admits(people, request) }
 }
@@ -138,25 +140,41 @@ function serveFile(type: string, text: string): RequestHandler {
     void response.set('Cache-Control', 'public, max-age=86400').type(type).send(text)
 }
 
-type ShowDeps = Pick<ConsoleRequest, 'reader' | 'people'> & { answer: ConsoleHandler }
+type ShowDeps = Pick<ConsoleRequest, 'reader' | 'people'> & { answer: ConsoleHandler; takesFile: boolean }
 
 /** Errors of the program itself are rethrown. */
-async function show(request: Request, response: Response, { answer, ...deps }: ShowDeps): Promise<void> {
+async function show(
+  request: Request,
+  response: Response,
+  { answer, takesFile, ...deps }: ShowDeps,
+): Promise<void> {
   const { version, dashboards } = deps.reader
   const frame: Frame = { version, stylePath, scriptPath, dashboards, now: new Date(), person: null }
   try {
     const token = tokenOf(request)
     const user = token === null ? null : await deps.people.userOf(token)
     frame.person = user?.person ?? null
-    if (request.method === 'POST') checkForm(request)
+    const file = await readBody(request, user, takesFile)
     const { id = '' } = request.params
     const [, query = ''] = request.url.split('?', 2)
     const search = new URLSearchParams(query)
     const field = (name: string) => fieldOf(request, name)
-    send(response, await answer({ ...deps, search, id: String(id), token, user, field }), frame)
+    send(response, await answer({ ...deps, search, id: String(id), token, user, field, file }), frame)
   } catch (error) {
     sendProblem(request, response, { error, frame })
   }
+}
+
+/** Reads a file only of people who are signed in. */
+async function readBody(
+  request: Request,
+  user: ConsoleUser | null,
+  takesFile: boolean,
+): Promise<UploadedFile | null> {
+  if (request.method !== 'POST') return null
+  const file = takesFile && signedIn(user) ? await readUpload(request) : null
+  checkForm(request)
+  return file
 }
 
 function sendProblem(
@@ -175,6 +193,14 @@ function sendProblem(
 }
 
 function send(response: Response, answer: ConsoleAnswer, frame: Frame): void {
+  if ('bytes' in answer)
+    return void response
+      .attachment(answer.download)
+      .set({
+        'Content-Type': 'application/octet-stream',
+        'Content-Security-Policy': "default-src 'none'; sandbox",
+      })
+      .send(answer.bytes)
   if ('download' in answer) return void response.attachment(answer.download).send(answer.text)
   const { token } = answer
   if (token === '') response.clearCookie(sessionCookie, cookieOptions)
@@ -210,5 +236,6 @@ const titles: Readonly<Record<number, string>> = {
   403: 'This is refused',
   404: 'Not found',
   409: 'This cannot be done',
+  413: 'This is too large',
   503: 'This cannot be read now',
 }

@@ -33,6 +33,8 @@ export type GroupMismatch = {
   openedAt: Date
   clearedAt: Date | null
   clearedHow: string | null
+  /** Files that people attached; their content is not evidence. */
+  attachments: { name: string; bytes: number; sha256: string; addedBy: string; at: string }[]
 }
 
 export type GroupDeposit = { id: bigint; mergedInto: bigint | null; createdAt: Date }
@@ -119,7 +121,11 @@ async function depositsOf(tx: Transaction<Tables>, groupId: bigint): Promise<Gro
 async function mismatchesOf(tx: Transaction<Tables>, groupId: bigint): Promise<GroupMismatch[]> {
   const { rows } = await sql<GroupMismatch>`
     select deposit_id as "depositId", subject, kind, severity, detail, opened_at as "openedAt",
-      cleared_at as "clearedAt", cleared_how as "clearedHow"
+      cleared_at as "clearedAt", cleared_how as "clearedHow", coalesce((
+        select jsonb_agg(jsonb_build_object('name', a.name, 'bytes', octet_length(a.content), 'sha256', a.sha256,
+          'addedBy', a.added_by, 'at', a.at) order by a.id)
+        from mismatch_attachment a where a.mismatch_id = mismatch.id
+      ), '[]') as attachments
     from mismatch where group_id = ${groupId} order by id`.execute(tx)
   return rows
 }

@@ -44,6 +44,7 @@ export type CaseEvent = {
   action:
     | CaseAction['action']
     | 'comment_withdrawn'
+    | 'attached'
     | 'written_off'
     | 'write_off_withdrawn'
     | 'matched'

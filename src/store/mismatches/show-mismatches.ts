@@ -4,6 +4,7 @@ import { assetsIn, type NamedAssets } from '../assets.ts'
 import type { DepositReport } from '../books/show-deposits.ts'
 import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
+import { type AttachmentLine, listAttachments } from './attachments.ts'
 import type { SnoozeEnd } from './cases.ts'
 
 export type ShownMismatch = {
@@ -44,10 +45,11 @@ export type ShownMismatch = {
     event: bigint | null
     undoes: bigint | null
   }[]
+  attachments: AttachmentLine[]
 }
 
 export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<ShownMismatch | null> {
-  const [mismatches, deposits, history] = await Promise.all([
+  const [mismatches, deposits, history, attachments] = await Promise.all([
     sql<ShownMismatch['mismatch']>`
       select m.*, id::text as id, deposit_id::text as deposit_id, date_trunc('second', age)::text as age,
         ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset, m.asset,
@@ -63,11 +65,12 @@ export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<Show
       select at, actor, action, text, approved_by, decision_id, before, after, event, undoes
       from accounting.mismatch_history
       where mismatch_id = ${id} order by at, action = 'cleared'`.execute(db),
+    listAttachments(db, id),
   ])
   const mismatch = mismatches.rows[0]
   return mismatch === undefined
     ? null
-    : { mismatch, deposit: deposits.rows[0] ?? null, history: history.rows }
+    : { mismatch, deposit: deposits.rows[0] ?? null, history: history.rows, attachments }
 }
 
 /** Mismatches not cleared at that time, with the decisions made by then. */

@@ -135,7 +135,7 @@ async function eventsOf(tx: Transaction<Tables>, { events }: CaseAct): Promise<U
           is distinct from (m.snoozed_until, m.snooze_ends_with)
         or exists (
           select from mismatch_event l
-          where l.mismatch_id = e.mismatch_id and l.id > e.id and l.action not in ('commented', 'comment_withdrawn')
+          where l.mismatch_id = e.mismatch_id and l.id > e.id and l.action not in ('commented', 'comment_withdrawn', 'attached')
             and l.undoes is null and not exists (select from mismatch_event u where u.undoes = l.id)
         ) then 'was changed since'
       end as problem

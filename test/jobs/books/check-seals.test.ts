@@ -44,6 +44,8 @@ async function fill(): Promise<void> {
       select 'chain', gen_random_uuid()::text, 'a body', now() from generate_series(1, 3)`,
     `insert into mismatch_event (mismatch_id, actor, action, text, approved_by)
       select (select max(id) from mismatch), 'ana', 'resolved', 'refunded', name from unnest(array['erin', 'max', 'kim']) as name`,
+    `insert into mismatch_attachment (mismatch_id, name, content, sha256, added_by)
+      select (select max(id) from mismatch), name, 'a file', encode(sha256('a file'), 'hex'), 'ana' from unnest(array['a', 'b', 'c']) as name`,
     `insert into ledger_period_event (period, action, actor) select '2026-01-01', 'soft_closed', name
       from unnest(array['ana', 'erin', 'max']) as name`,
     `insert into decision (uuid, kind, people, text) select gen_random_uuid(), 'close', 1, 'a text' from generate_series(1, 3)`,
@@ -69,8 +71,8 @@ test('a log that was left alone is as it was sealed; new rows are not sealed yet
   const reported: string[] = []
   const outcome = await sealsCheck(trust).run(books.db, (line) => reported.push(line))
   const rows = Math.max(...trust.published.keys())
-  expect(outcome).toEqual({ findings: [], counted: { seals: 28, rows, 'not sealed yet': 2 } })
-  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 28 seals checked`)
+  expect(outcome).toEqual({ findings: [], counted: { seals: 30, rows, 'not sealed yet': 2 } })
+  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 30 seals checked`)
 })
 
 type Tampering = { table: SealedTableName; id: string; one: string; several: string }
@@ -80,6 +82,7 @@ const updates: Record<SealedTableName, [change: string, found: string]> = {
   inbox: [`body = 'another'`, 'body is "'],
   ledger_journal: [`posting_key = 'other'`, 'posting_key is "other"'],
   mismatch_event: [`approved_by = 'kim'`, 'approved_by is "kim", was "max"'],
+  mismatch_attachment: [`added_by = 'kim'`, 'added_by is "kim", was "ana"'],
   ledger_period_event: [`actor = 'max'`, 'actor is "max", was "erin"'],
   decision: [`text = 'another'`, 'text is "another", was "a text"'],
   decision_event: [`person = 'kim'`, 'person is "kim", was "erin"'],
@@ -248,8 +251,8 @@ describe('as superuser, in the log itself', () => {
     ],
     [
       'the range of a seal',
-      ['update seal set after_id = after_id - 1 where number = 15'],
-      /^seal 15: it does not continue the seals before it/m,
+      ['update seal set after_id = after_id - 1 where number = 16'],
+      /^seal 16: it does not continue the seals before it/m,
     ],
     ['marks alone', [`update seal set marks = ''`], /^$/],
   ])('%s', async (_what, statements, finding) => {

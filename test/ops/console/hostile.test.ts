@@ -57,6 +57,7 @@ const mismatch: MismatchDetail = {
     assets: {},
   },
   deposit: { id: '1', state: evil, owner: evil, amount: evil, asset_symbol: evil, network: evil },
+  attachments: [{ id: evil, name: evil, bytes: 1, sha256: evil, added_by: evil, at: new Date() }],
   history: [
     {
       at,

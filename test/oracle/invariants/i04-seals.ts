@@ -110,6 +110,10 @@ const queries: Readonly<Record<string, string>> = {
     'mismatch_event',
     `${text('id', 'mismatch_id')}, ${time('at')}, ${text('actor', 'action', 'text', 'approved_by', 'decision_id', 'before', 'after', 'undoes', 'mentions')}`,
   ),
+  mismatch_attachment: of(
+    'mismatch_attachment',
+    `${text('id', 'mismatch_id', 'name')}, encode(sha256(content), 'hex') as content, ${text('sha256', 'added_by')}, ${time('at')}`,
+  ),
   ledger_period_event: of(
     'ledger_period_event',
     `${text('id', 'period', 'action')}, ${time('at')}, ${text('decision_id', 'actor', 'approved_by', 'reason', 'severe_open', 'forced', 'last_journal')},
