@@ -121,10 +121,11 @@ revoke select on session, invitation, access_event, accounting.audit_log from de
 grant select on accounting.audit_log to depositd_auditor;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement, ledger_turnover to depositd_viewer;
-grant insert on mismatch_event, mismatch_event_pending, mismatch_attachment to depositd_operator;
+grant insert on mismatch_event, mismatch_event_pending to depositd_operator;
+grant insert (mismatch_id, name, content, sha256, added_by) on mismatch_attachment to depositd_operator;
 grant update (assigned_to, snoozed_until, snooze_ends_with, resolved_at, resolved_by, resolved_reason) on mismatch
   to depositd_operator;
-grant usage on sequence mismatch_event_id_seq to depositd_operator;
+grant usage on sequence mismatch_event_id_seq, mismatch_attachment_id_seq to depositd_operator;
 
 -- Backups: also what later migrations and months add.
 grant usage on schema public, accounting to depositd_backup;
