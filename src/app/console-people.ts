@@ -70,6 +70,8 @@ export function composePeople(
     // A login without the role cannot even connect with it.
     if (databaseUrl === null) await reading(refuseUnlessDecider(db))
   }
+  // Each needs a second connection of the pool.
+  const retry = oneAtATime(() => retryAtOnce(db, current(), { ids: null }))
   const deciding = { db: decider, procedures, pinned, now, check }
   return {
     ...signInPart(deps, reading),
@@ -83,25 +85,21 @@ export function composePeople(
     log: (limit) => reading(listAudit(db, { person: null, action: null, after: null, limit })),
     recordBundle: ({ person }, deposit) =>
       reading(recordAccess(db, { person, action: 'bundle_made', detail: `deposit ${deposit}` })),
-    retryQuarantine: retryPart(db, current, reading),
+    retryQuarantine: () => reading(retry()),
     workOnCases: (user, ids, act) =>
       reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),
     [Symbol.asyncDispose]: async () => void (await Promise.all([db.destroy(), decider.destroy()])),
   }
 }
 
-/** One at a time, for all who send the form: each needs a second connection of the pool. */
-function retryPart(
-  db: Database<Tables>,
-  current: () => Settings,
-  reading: ConsolePeopleDeps['reading'],
-): ConsolePeople['retryQuarantine'] {
-  let running: ReturnType<typeof retryAtOnce> | null = null
+/** For all who ask while it runs. */
+export function oneAtATime<Value>(work: () => Promise<Value>): () => Promise<Value> {
+  let running: Promise<Value> | null = null
   return () => {
-    running ??= retryAtOnce(db, current(), { ids: null }).finally(() => {
+    running ??= work().finally(() => {
       running = null
     })
-    return reading(running)
+    return running
   }
 }
 

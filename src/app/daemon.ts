@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Environment } from '../config/environment.ts'
 import { hostOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { rulesOf } from '../core/decide.ts'
@@ -45,6 +46,8 @@ export type DaemonOptions = {
   roles: readonly Role[]
   version: string
   log: Logger
+  /** As the user made it, for the advice of the doctor. */
+  environment?: Environment
   /** If absent, the settings never change. @throws Fault `settings_bad` */
   readSettings?: () => Settings
   /** If absent, a costly gauge is kept for up to two minutes. */

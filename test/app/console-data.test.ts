@@ -8,6 +8,7 @@ import { formTokenOf, sessionCookie } from '../../src/ops/console/forms.ts'
 import type { PersonRole } from '../../src/people/roles.ts'
 import { keepQuarantined } from '../../src/store/quarantine.ts'
 import { serveBooks } from '../support/books-console.ts'
+import { runCommand } from '../support/command.ts'
 import { faultsOfPage } from '../support/console-reader.ts'
 import { makeBundleOfTwo, verifyDocument } from '../support/evidence-bundle.ts'
 import { type EvidenceWorld, openEvidenceWorld } from '../support/evidence-world.ts'
@@ -63,16 +64,64 @@ describe('the active settings', () => {
   })
 })
 
-const retry = async (headers: Record<string, string> = {}, form = '') => {
+/** A form of the page that this browser opened. */
+const sent = async (path: string, headers: Record<string, string>, fields: Record<string, string> = {}) => {
   const token = headers.cookie?.split('=')[1] ?? ''
-  const body = new URLSearchParams({ form: form === '' ? formTokenOf(token) : form })
-  const response = await fetch(`${url}/webhooks`, {
+  const response = await fetch(url + path, {
     method: 'POST',
     headers: { accept: 'text/html', ...headers },
-    body,
+    body: new URLSearchParams({ form: formTokenOf(token), ...fields }),
   })
   return { status: response.status, text: await response.text() }
 }
+
+describe('the doctor', () => {
+  test('is for operators and administrators, by a form of their own page', async () => {
+    const [vera, olaf] = [await signedIn('vera', 'viewer', 'auditor'), await signedIn('olaf', 'operator')]
+    expect((await got('/services', vera)).text).not.toContain('/doctor')
+    expect((await got('/services', olaf)).text).toContain('href="/doctor"')
+    const refused = [await got('/doctor'), await got('/doctor', vera), await sent('/doctor', vera)]
+    expect(refused.map(({ status }) => status)).toEqual([401, 403, 403])
+    expect((await sent('/doctor', olaf, { form: 'of another site' })).status).toBe(403)
+    expect((await got('/doctor', olaf)).text).toContain('Nothing was checked')
+  })
+
+  test('says what the command line says, each problem with its fix, and no secret', async () => {
+    const adam = await signedIn('adam', 'administrator')
+    const answers = await Promise.all([sent('/doctor', adam), sent('/doctor', adam)])
+    const [{ status, text }, other] = answers
+    // A fix names schemes of addresses.
+    expect([status, faultsOfPage(text.replaceAll(/https?:\/\//g, ''))]).toEqual([200, []])
+    const [from, to] = [text.indexOf('As of'), text.indexOf('</table>')]
+    expect(other.text.slice(from, to)).toBe(text.slice(from, to))
+    const environment = { ...world.environment, RPC_BASE: node }
+    const { checks } = JSON.parse((await runCommand('doctor --json', environment)).out) as {
+      checks: { check: string; state: string; fix: string }[]
+    }
+    const rows = [...text.matchAll(/<tr role="row">(<td.*?)<\/tr>/gs)].map(([, cells = '']) =>
+      cells.split('</td>').map((cell) => unescaped(cell.replaceAll(/<[^>]+>/g, ''))),
+    )
+    expect(checks.some(({ state }) => state === 'fault')).toBe(true)
+    expect(rows.map(([check, state, _says, fix]) => `${check}|${state}|${fix}`).toSorted()).toEqual(
+      checks.map(({ check, state, fix }) => `${check}|${state}|${fix}`).toSorted(),
+    )
+    const secrets = [
+      world.secret,
+      world.secret.replace('whsec_', ''),
+      world.books.url,
+      'long-secret',
+      'key-01',
+    ]
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
+  })
+})
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)))
+}
+
+const retry = (headers: Record<string, string> = {}, form?: string) =>
+  sent('/webhooks', headers, form === undefined ? {} : { form })
 
 describe('the retry of webhooks in quarantine', () => {
   test('is for operators and administrators, by a form of their own page', async () => {

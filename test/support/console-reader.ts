@@ -49,6 +49,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     quarantine: () => Promise.resolve([]),
     scorecard: () => Promise.resolve({ value: [] }),
     settings: () => Promise.resolve({ rules: [], services: [], networks: [], others: [] }),
+    doctor: { last: () => null, examine: () => Promise.resolve() },
     runbook: () => '',
     ...changes,
   }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { decisionProcedures } from '../../app/rules.ts'
-import { readFrom } from '../../config/environment.ts'
+import { isSet, readFrom } from '../../config/environment.ts'
 import { originOfConsole, readLinks, readOps, readPeople } from '../../config/environment-settings.ts'
 import { type DecisionDeps, readRegister } from '../../jobs/people/decide.ts'
 import { refuseSigner } from '../../jobs/people/refuse.ts'
@@ -11,14 +11,7 @@ import type { Database } from '../../store/database.ts'
 import { isReadOnly, mayReadSessions, recordAccess } from '../../store/sessions.ts'
 import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
-import {
-  attachedEnvironment,
-  attachedSettings,
-  type Context,
-  isSet,
-  longQueryMs,
-  withDatabase,
-} from '../context.ts'
+import { attachedEnvironment, attachedSettings, type Context, longQueryMs, withDatabase } from '../context.ts'
 import { wrongUse } from '../options.ts'
 import { reportProgress } from '../print.ts'
 import { progressLine } from './restored-text.ts'

@@ -3,7 +3,7 @@ import type { MismatchDetail } from '../../presentation/mismatch.ts'
 import type { SnoozeEnd } from '../../store/mismatches/cases.ts'
 import { type Html, type HtmlContent, html, whole } from './html.ts'
 import { hidden } from './passkey-form.ts'
-import type { ConsoleUser } from './people.ts'
+import { type ConsoleUser, may } from './people.ts'
 
 const hourMs = 3_600_000
 
@@ -27,8 +27,7 @@ export function caseForms(
   user: ConsoleUser,
   names: readonly string[],
 ): Html {
-  if (!user.roles.includes('operator'))
-    return html`<p class="note">To work on it, you need the role operator.</p>`
+  if (!may(user, 'work on cases')) return html`<p class="note">To work on it, you need the role operator.</p>`
   const form = (action: string, button: Html, fields: HtmlContent = null) =>
     html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}${button}</form>
 `

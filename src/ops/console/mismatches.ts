@@ -17,7 +17,7 @@ import { clip, factsOf, type Html, type HtmlContent, html, linkTo, tableOf, with
 import { markdownHtml } from './markdown.ts'
 import { causesTable } from './overview-tables.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
-import type { ConsoleUser } from './people.ts'
+import { type ConsoleUser, may } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleChoices, ConsoleMismatchFilter, Overview } from './reader.ts'
 
@@ -46,7 +46,7 @@ export function mismatchPage(
 <div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
 ${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
 ${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user, names))}
-${user?.roles.includes('operator') && deposit !== null ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}
+${user !== null && may(user, 'work on cases') && deposit !== null ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}
 ${sectionOf(
   'History',
   tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
@@ -152,7 +152,7 @@ ${filterForm('/mismatches', [
 <p class="note">${explained[status]}</p>
 ${mismatchList(rows, { caption: 'Mismatches, the gravest and oldest first', hasSeveralServices })}
 ${pager({ path: '/mismatches', wish, field: 'after', rows })}
-${rows.length > 0 && user?.roles.includes('operator') ? sectionOf('All of this filter', bulkForms(filter, user, names)) : null}`
+${rows.length > 0 && user !== null && may(user, 'work on cases') ? sectionOf('All of this filter', bulkForms(filter, user, names)) : null}`
   return { title: 'Mismatches', entry: '/mismatches', body }
 }
 

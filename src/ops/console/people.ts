@@ -8,6 +8,7 @@ import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
 import type { AuditLine, Invitation } from '../../store/sessions.ts'
+import { refused } from './forms.ts'
 
 export type ConsoleUser = {
   person: string
@@ -20,6 +21,34 @@ export type ConsoleUser = {
   token: string
   /** In every form, so that no other site can send one. */
   formToken: string
+}
+
+/** @throws Fault `request_refused` */
+export function signedIn(user: ConsoleUser | null): ConsoleUser {
+  if (user === null) throw refused('you are signed out: sign in, and try again', 401)
+  return user
+}
+
+/** Who may do what changes and signs no books. */
+export const mayDo = {
+  'work on cases': ['operator'],
+  'handle webhooks': ['operator', 'administrator'],
+  'run the doctor': ['operator', 'administrator'],
+  'see the audit log': ['auditor', 'administrator'],
+  'see the settings': ['auditor', 'administrator'],
+} as const satisfies Record<string, readonly PersonRole[]>
+
+type Permission = keyof typeof mayDo
+
+export function may(user: ConsoleUser | null, act: Permission): boolean {
+  return mayDo[act].some((role) => user?.roles.includes(role))
+}
+
+/** @throws Fault `request_refused` unless the reader is signed in, and may do it */
+export function personWho(user: ConsoleUser | null, act: Permission): ConsoleUser {
+  const person = signedIn(user)
+  if (may(person, act)) return person
+  throw refused(`to ${act}, ${person.person} needs the role ${mayDo[act].join(' or ')}`)
 }
 
 export type ConsoleJournal = { key: string; place: string; transfers: readonly TransferLine[] }

@@ -1,9 +1,10 @@
 import type { Owner } from '../../core/evidence.ts'
 import type { DepositDetail, DepositListRow } from '../../presentation/deposit.ts'
+import type { DoctorFinding } from '../../presentation/doctor.ts'
 import type { CheckpointRow, PeriodRow, StatementRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
-import type { Fact } from '../../presentation/text.ts'
+import type { Fact, ServicesShown } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { ChartFigures } from '../../store/charts.ts'
 import type { OwnerLine } from '../../store/owners.ts'
@@ -95,6 +96,9 @@ export type ConsoleSettings = {
   others: readonly Fact[]
 }
 
+/** The last examination of this process. */
+export type DoctorRun = { at: Date; findings: readonly DoctorFinding[] }
+
 /** Of the settings. */
 export type ConsoleChoices = {
   services: readonly string[]
@@ -125,6 +129,12 @@ export type ConsoleReader = ConsoleChoices & {
   /** Of the last seven days. */
   scorecard: () => Promise<SectionResult<readonly ScorecardLine[]>>
   settings: () => Promise<ConsoleSettings>
+  /** At most one examination at a time, for all who ask. */
+  doctor: { last: () => DoctorRun | null; examine: () => Promise<void> }
   /** Markdown; empty if the runbook is not available. */
   runbook: (kind: string) => string
+}
+
+export function choicesOf({ services, networks, explorers }: ConsoleReader): ConsoleChoices & ServicesShown {
+  return { services, networks, explorers, hasSeveralServices: services.length > 1 }
 }

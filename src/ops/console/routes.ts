@@ -1,6 +1,17 @@
-import type { ServicesShown } from '../../presentation/text.ts'
+import {
+  approve,
+  approveAll,
+  draft,
+  reject,
+  requestDecision,
+  showDecision,
+  showDecisions,
+  showWaiting,
+  workOnCase,
+  workOnCases,
+} from './decision-routes.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
-import { refused } from './forms.ts'
+import { runDoctor, showDoctor } from './doctor.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
 import {
   addressesPage,
@@ -8,42 +19,29 @@ import {
   peoplePage,
   proposalFilter,
   proposalsPage,
-  quarantineFilter,
-  quarantinePage,
   servicesPage,
 } from './lists.ts'
 import { causesPage, mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
-import { type ConsolePeople, type ConsoleUser, namesOf } from './people.ts'
+import { type ConsolePeople, type ConsoleUser, may, namesOf, personWho, signedIn } from './people.ts'
+import { missing, oneOf, readQuery, shortText } from './query.ts'
+import { choicesOf } from './reader.ts'
+import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
+import { settingsPage } from './settings.ts'
 import {
-  approve,
-  approveAll,
-  draft,
   finishOpenId,
   grantDevice,
-  reject,
-  requestDecision,
-  retryWebhooks,
-  showDecision,
-  showDecisions,
   showDevice,
   showInvitation,
-  showWaiting,
   showYou,
-  signedIn,
   signIn,
   signInByLink,
   signOut,
   startOpenId,
   startSignIn,
   takePasskey,
-  workOnCase,
-  workOnCases,
-} from './people-routes.ts'
-import { missing, oneOf, readQuery, shortText } from './query.ts'
-import type { ConsoleChoices, ConsoleReader } from './reader.ts'
-import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
-import { settingsPage } from './settings.ts'
+} from './sign-in-routes.ts'
+import { retryWebhooks, showQuarantine } from './webhooks.ts'
 
 type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true }
 
@@ -63,6 +61,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/addresses': { get: showAddresses },
   '/webhooks': { get: showQuarantine, post: retryWebhooks },
   '/services': { get: showServices },
+  '/doctor': { get: showDoctor, post: runDoctor },
   '/settings': { get: showSettings },
   '/people': { get: showPeople },
   '/decisions': { get: showDecisions, post: requestDecision },
@@ -79,10 +78,6 @@ export const routes: Readonly<Record<string, Route>> = {
   '/login/:id': { get: showDevice, post: grantDevice, isPublic: true },
   '/sign-out': { post: signOut },
   '/invitations/:id': { get: showInvitation, post: takePasskey, isPublic: true },
-}
-
-function choicesOf({ services, networks, explorers }: ConsoleReader): ConsoleChoices & ServicesShown {
-  return { services, networks, explorers, hasSeveralServices: services.length > 1 }
 }
 
 async function showOverview({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -119,7 +114,7 @@ async function showMismatch({ reader, people, user, search, id }: ConsoleRequest
 
 /** Of everyone; only operators assign. */
 async function namesFor(user: ConsoleUser | null, people: ConsolePeople): Promise<string[]> {
-  return user?.roles.includes('operator') === true ? namesOf(await people.everyone()) : []
+  return may(user, 'work on cases') ? namesOf(await people.everyone()) : []
 }
 
 async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -162,33 +157,23 @@ async function showProposals({ reader, search }: ConsoleRequest): Promise<Consol
   return proposalsPage({ rows: await reader.proposals(wish), wish, ...choicesOf(reader) })
 }
 
-async function showQuarantine({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
-  const wish = quarantineFilter(search, reader)
-  return quarantinePage({ rows: await reader.quarantine(wish), wish, user, ...choicesOf(reader) })
-}
-
 async function showServices({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const [lines, overview] = await Promise.all([reader.scorecard(), reader.overview()])
-  return servicesPage({ lines, overview, maySeeSettings: mayAudit(user) }, choicesOf(reader))
+  return servicesPage({ lines, overview, user }, choicesOf(reader))
 }
 
 async function showSettings({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  const { person } = signedIn(user)
-  if (!mayAudit(user)) throw refused(`${person} is neither auditor nor administrator`)
+  personWho(user, 'see the settings')
   return settingsPage(await reader.settings())
-}
-
-function mayAudit(user: ConsoleUser | null): boolean {
-  return user?.roles.some((role) => role === 'auditor' || role === 'administrator') === true
 }
 
 const logMax = 50
 
 async function showPeople({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  return peoplePage(await people.everyone(), mayAudit(user) ? await people.log(logMax) : null)
+  return peoplePage(await people.everyone(), may(user, 'see the audit log') ? await people.log(logMax) : null)
 }
 
 async function showLedger({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
