@@ -40,6 +40,7 @@ import { workOnCases } from '../store/mismatches/cases.ts'
 import { deleteInvitation, type Invitation, listAudit, recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
+import { createExporter } from './console-downloads.ts'
 import { retryAtOnce } from './retry.ts'
 import { decisionProcedures } from './rules.ts'
 import type { Services } from './services.ts'
@@ -83,8 +84,8 @@ export function composePeople(
       return [...(await reading(readRegister(db, pinned))).people.values()]
     },
     log: (limit) => reading(listAudit(db, { person: null, action: null, after: null, limit })),
-    recordBundle: ({ person }, deposit) =>
-      reading(recordAccess(db, { person, action: 'bundle_made', detail: `deposit ${deposit}` })),
+    recordTaken: ({ person }, taken) => reading(recordAccess(db, { ...taken, person })),
+    exportBooks: createExporter(settings),
     retryQuarantine: () => reading(retry()),
     workOnCases: (user, ids, act) =>
       reading(inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: user.person }))),

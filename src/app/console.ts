@@ -39,7 +39,7 @@ import { listQuarantine } from '../store/quarantine.ts'
 import { readScorecard } from '../store/scorecard.ts'
 import { listRuleSets } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
-import { evidenceMax, readBundle } from './console-downloads.ts'
+import { evidenceMax, readBundle, readDispute } from './console-downloads.ts'
 import { composePeople, oneAtATime } from './console-people.ts'
 import { createBundleMaker } from './evidence-bundle.ts'
 import type { Services } from './services.ts'
@@ -102,6 +102,7 @@ export function composeConsole(
       (await reading(findDeposits(db, toTxId(reference)))).map(({ id }) => id),
     deposit: (id) => reading(readDeposit(db, id, settings)),
     bundle: (id) => reading(readBundle(db, id, createBundleMaker(current(), version))),
+    dispute: (id) => reading(readDispute(db, id, createBundleMaker(current(), version))),
     ledger: () => reading(ledger()),
     scorecard: () => reading(scorecard()),
     settings: async () => ({

@@ -44,7 +44,9 @@ export type AccessEvent =
       detail: string | null
     }
   /** `person` is null for a command without a key; the row has the login of the database. */
-  | { person: string | null; action: 'exported' | 'bundle_made' | 'dispute_made'; detail: string }
+  | ({ person: string | null } & DataTaken)
+
+export type DataTaken = { action: 'exported' | 'bundle_made' | 'dispute_made'; detail: string }
 
 /** Append-only, and sealed. */
 export async function recordAccess(

@@ -3,12 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultService } from '../../src/core/evidence.ts'
 import { verifyBundle } from '../../src/evidence/verify-bundle.ts'
 import { activateRules } from '../../src/jobs/books/activate-rules.ts'
-import { openSession } from '../../src/jobs/people/sign-in.ts'
-import { formTokenOf, sessionCookie } from '../../src/ops/console/forms.ts'
-import type { PersonRole } from '../../src/people/roles.ts'
 import { keepQuarantined } from '../../src/store/quarantine.ts'
 import { serveBooks } from '../support/books-console.ts'
 import { runCommand } from '../support/command.ts'
+import { type ConsoleClient, consoleClient } from '../support/console-client.ts'
 import { faultsOfPage } from '../support/console-reader.ts'
 import { makeBundleOfTwo, verifyDocument } from '../support/evidence-bundle.ts'
 import { type EvidenceWorld, openEvidenceWorld } from '../support/evidence-world.ts'
@@ -18,7 +16,9 @@ const node = 'https://operator:long-secret-of-the-node@base.example/v2/key-01234
 
 /** The console of books whose evidence came as a service sends it. */
 let world: EvidenceWorld
-let url: string
+let signedIn: ConsoleClient['signedIn']
+let got: ConsoleClient['got']
+let sent: ConsoleClient['sent']
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
@@ -26,20 +26,10 @@ beforeAll(async () => {
   expect((await makeBundleOfTwo(world)).made.status).toBe(0)
   const { db, deps } = world.books
   await activateRules({ db, rules: deps.rules, now: () => new Date() })
-  url = await serveBooks(world.books, stack, { ...world.environment, RPC_BASE: node })
+  const url = await serveBooks(world.books, stack, { ...world.environment, RPC_BASE: node })
+  ;({ signedIn, got, sent } = consoleClient(url, world.books))
 })
 afterAll(() => stack.disposeAsync())
-
-/** Signed in as the provider of OpenID Connect does it. */
-async function signedIn(person: string, ...roles: PersonRole[]): Promise<Record<string, string>> {
-  const token = await openSession(world.books.owner, { person, roles, by: 'a provider' })
-  return { cookie: `${sessionCookie}=${token}` }
-}
-
-async function got(path: string, headers: Record<string, string> = {}) {
-  const response = await fetch(url + path, { headers: { accept: 'text/plain', ...headers } })
-  return { status: response.status, headers: response.headers, text: await response.text() }
-}
 
 describe('the active settings', () => {
   test('are for auditors and administrators, and linked for them', async () => {
@@ -63,17 +53,6 @@ describe('the active settings', () => {
     expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
   })
 })
-
-/** A form of the page that this browser opened. */
-const sent = async (path: string, headers: Record<string, string>, fields: Record<string, string> = {}) => {
-  const token = headers.cookie?.split('=')[1] ?? ''
-  const response = await fetch(url + path, {
-    method: 'POST',
-    headers: { accept: 'text/html', ...headers },
-    body: new URLSearchParams({ form: formTokenOf(token), ...fields }),
-  })
-  return { status: response.status, text: await response.text() }
-}
 
 describe('the doctor', () => {
   test('is for operators and administrators, by a form of their own page', async () => {

@@ -36,6 +36,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     findDeposits: () => Promise.resolve([]),
     deposit: () => Promise.resolve(null),
     bundle: () => Promise.resolve(null),
+    dispute: () => Promise.resolve(null),
     ledger: () =>
       Promise.resolve({
         readAt: new Date('2026-01-01T10:00:00Z'),
@@ -80,7 +81,8 @@ export const noPeople: ConsolePeople = {
   reject: unused,
   everyone: () => Promise.resolve([]),
   log: () => Promise.resolve([]),
-  recordBundle: unused,
+  recordTaken: unused,
+  exportBooks: unused,
   retryQuarantine: unused,
   workOnCases: unused,
 }

@@ -8,7 +8,7 @@ import { type SignedIn, type SignInDeps, signedIn } from '../../jobs/people/sign
 import { type Signer, signerOf } from '../../people/decision.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import type { Database } from '../../store/database.ts'
-import { isReadOnly, mayReadSessions, recordAccess } from '../../store/sessions.ts'
+import { type DataTaken, isReadOnly, mayReadSessions, recordAccess } from '../../store/sessions.ts'
 import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
 import { attachedEnvironment, attachedSettings, type Context, longQueryMs, withDatabase } from '../context.ts'
@@ -61,16 +61,12 @@ function sessionDeps(context: Context, db: Kysely<Tables>): SignInDeps {
 }
 
 /** A person who takes data out of the database is in the audit log: by name if their key is of a person, otherwise by the login of the database. */
-export async function recordTaken(
-  context: Context,
-  db: Kysely<Tables>,
-  event: { action: 'exported' | 'bundle_made' | 'dispute_made'; detail: string },
-): Promise<void> {
+export async function recordTaken(context: Context, db: Kysely<Tables>, taken: DataTaken): Promise<void> {
   if (await isReadOnly(db)) {
     context.stderr.write('depositd: this database takes no writes, so the audit log has no entry of it\n')
     return
   }
-  await recordAccess(db, { ...event, person: await personOfKey(context, db) })
+  await recordAccess(db, { ...taken, person: await personOfKey(context, db) })
 }
 
 /** Null without a key and a login, or if the key is of no person. */

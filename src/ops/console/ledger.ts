@@ -6,11 +6,12 @@ import {
   type TrialBalanceRow,
   trialBalanceColumns,
 } from '../../presentation/ledger.ts'
+import { exportForm } from './downloads.ts'
 import { refused } from './forms.ts'
 import { type Html, html, linkTo, tableOf, withShown } from './html.ts'
 import { badge, type ConsolePage, filterForm, partHtml, sectionOf, timeOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
-import type { ConsoleUser } from './people.ts'
+import { type ConsoleUser, may } from './people.ts'
 import { dayOf, readQuery, shortText } from './query.ts'
 import type { ConsoleStatementFilter, LedgerReading } from './reader.ts'
 
@@ -32,6 +33,7 @@ ${sectionOf(
   ),
   user?.roles.includes('accountant') ? monthForm(user) : null,
 )}
+${user !== null && may(user, 'export the books') ? sectionOf('Export', exportForm(user)) : null}
 ${sectionOf(
   'Checkpoints',
   partHtml(checkpoints, (rows) =>

@@ -13,6 +13,7 @@ import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
 import { bulkForms, caseForms, writeOffForm } from './case-forms.ts'
 import { bundleLink } from './deposits.ts'
+import { disputeLink } from './downloads.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, linkTo, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { causesTable } from './overview-tables.ts'
@@ -52,7 +53,7 @@ ${sectionOf(
   tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
   cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
 )}
-${evidenceOf(deposit, user)}
+${evidenceOf(shown, user)}
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
 ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
   return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }
@@ -75,8 +76,10 @@ function linked(
   return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }
 }
 
-function evidenceOf(deposit: MismatchDetail['deposit'], user: ConsoleUser | null): Html | null {
-  return deposit && sectionOf('Evidence', bundleLink(deposit.id, user))
+function evidenceOf({ mismatch, deposit }: MismatchDetail, user: ConsoleUser | null): Html | null {
+  const isShort = mismatch.kind === 'settlement_short' && mismatch.status !== 'cleared'
+  const dispute = isShort ? disputeLink(String(mismatch.id), user) : null
+  return deposit && sectionOf('Evidence', bundleLink(deposit.id, user), dispute)
 }
 
 function commandsFor(id: string, depositId: string | null): Html {

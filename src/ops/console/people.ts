@@ -1,3 +1,4 @@
+import type { ExportFormatName } from '../../ledger/export/formats.ts'
 import type { ConsoleRequestContent } from '../../people/console-request.ts'
 import type { DecisionContent, Person } from '../../people/decision.ts'
 import type { Passkey } from '../../people/passkey.ts'
@@ -7,8 +8,9 @@ import type { ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
-import type { AuditLine, Invitation } from '../../store/sessions.ts'
+import type { AuditLine, DataTaken, Invitation } from '../../store/sessions.ts'
 import { refused } from './forms.ts'
+import type { ZipWriter } from './zip.ts'
 
 export type ConsoleUser = {
   person: string
@@ -34,6 +36,7 @@ export const mayDo = {
   'work on cases': ['operator'],
   'handle webhooks': ['operator', 'administrator'],
   'run the doctor': ['operator', 'administrator'],
+  'export the books': ['accountant', 'auditor', 'administrator'],
   'see the audit log': ['auditor', 'administrator'],
   'see the settings': ['auditor', 'administrator'],
 } as const satisfies Record<string, readonly PersonRole[]>
@@ -50,6 +53,9 @@ export function personWho(user: ConsoleUser | null, act: Permission): ConsoleUse
   if (may(person, act)) return person
   throw refused(`to ${act}, ${person.person} needs the role ${mayDo[act].join(' or ')}`)
 }
+
+/** All of the books without a month. */
+export type ConsoleExport = { format: ExportFormatName; isValued: boolean; period: string | null }
 
 export type ConsoleJournal = { key: string; place: string; transfers: readonly TransferLine[] }
 
@@ -117,7 +123,9 @@ export type ConsolePeople = {
   /** The newest of what people did. */
   log: (limit: number) => Promise<readonly AuditLine[]>
   /** Before the data leaves. */
-  recordBundle: (user: ConsoleUser, deposit: bigint) => Promise<void>
+  recordTaken: (user: ConsoleUser, taken: DataTaken) => Promise<void>
+  /** Also recorded. One export at a time. @throws Fault `request_refused` if another one runs */
+  exportBooks: (user: ConsoleUser, wish: ConsoleExport, archive: ZipWriter) => Promise<void>
   /** Verifies all webhooks in quarantine again, and accepts the genuine ones. */
   retryQuarantine: () => Promise<readonly { outcome: string }[]>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>

@@ -120,6 +120,10 @@ export type ConsoleReader = ConsoleChoices & {
   deposit: (id: bigint) => Promise<ConsoleDeposit | null>
   /** The evidence bundle. @throws Fault `usage_bad` if it would not verify, or is too large to be made here */
   bundle: (id: bigint) => Promise<{ id: bigint; text: string } | null>
+  /** A short delivery with its evidence. @throws Fault `usage_bad` as for a bundle */
+  dispute: (
+    mismatch: bigint,
+  ) => Promise<{ deposit: bigint; files: readonly { name: string; text: string }[] } | null>
   ledger: () => Promise<LedgerReading>
   /** Of an owner or account. */
   statement: (wish: ConsoleStatementFilter) => Promise<readonly StatementRow[]>

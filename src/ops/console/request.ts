@@ -2,6 +2,7 @@ import type { ConsolePage } from './page.ts'
 import type { ConsolePeople, ConsoleUser } from './people.ts'
 import { missing } from './query.ts'
 import type { ConsoleReader } from './reader.ts'
+import type { ZipWriter } from './zip.ts'
 
 export type ConsoleRequest = {
   reader: ConsoleReader
@@ -19,8 +20,10 @@ export type ConsoleRequest = {
 /** With a `token`, the browser holds it from now on; with an empty one, it drops what it held. */
 export type ConsoleAnswer = ConsolePage | { redirect: string; token?: string } | ConsoleDownload
 
-/** A file with this name; the end of the name gives its type. */
-export type ConsoleDownload = { download: string; text: string }
+/** A file with this name; the end of the name gives its type. An archive is sent while it is written. */
+export type ConsoleDownload =
+  | { download: string; text: string }
+  | { download: string; write: (archive: ZipWriter) => Promise<void> }
 
 /** @throws Fault `request_refused` or `usage_bad` if the request is invalid or the page does not exist */
 export type ConsoleHandler = (asked: ConsoleRequest) => Promise<ConsoleAnswer>

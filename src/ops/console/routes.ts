@@ -12,6 +12,7 @@ import {
 } from './decision-routes.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { runDoctor, showDoctor } from './doctor.ts'
+import { downloadBundle, downloadDispute, downloadExport } from './downloads.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
 import {
   addressesPage,
@@ -23,7 +24,7 @@ import {
 } from './lists.ts'
 import { causesPage, mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
-import { type ConsolePeople, type ConsoleUser, may, namesOf, personWho, signedIn } from './people.ts'
+import { type ConsolePeople, type ConsoleUser, may, namesOf, personWho } from './people.ts'
 import { missing, oneOf, readQuery, shortText } from './query.ts'
 import { choicesOf } from './reader.ts'
 import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
@@ -51,12 +52,14 @@ export const routes: Readonly<Record<string, Route>> = {
   '/mismatches': { get: showMismatches, post: workOnCases },
   '/mismatches/causes': { get: showCauses },
   '/mismatches/:id': { get: showMismatch, post: workOnCase },
+  '/mismatches/:id/dispute': { get: downloadDispute },
   '/deposits': { get: showDeposits },
   '/deposits/find': { get: findDeposit },
   '/deposits/:id': { get: showDeposit },
   '/deposits/:id/evidence': { get: downloadBundle },
   '/proposals': { get: showProposals },
   '/ledger': { get: showLedger },
+  '/ledger/export': { post: downloadExport },
   '/ledger/statement': { get: showStatement },
   '/addresses': { get: showAddresses },
   '/webhooks': { get: showQuarantine, post: retryWebhooks },
@@ -137,14 +140,6 @@ async function showDeposit({ reader, user, search, id }: ConsoleRequest): Promis
   return shown.id.toString() === id
     ? depositPage(shown, { user, ...choicesOf(reader) })
     : { redirect: `/deposits/${shown.id}` }
-}
-
-async function downloadBundle({ reader, people, ...asked }: ConsoleRequest): Promise<ConsoleAnswer> {
-  readQuery(asked.search, {})
-  const person = signedIn(asked.user)
-  const { id, text } = await readNumbered('deposit', asked.id, reader.bundle)
-  await people.recordBundle(person, id)
-  return { download: `deposit-${id}.json`, text }
 }
 
 async function showAddresses({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
@@ -13,6 +14,7 @@ import { missing } from './query.ts'
 import type { ConsoleReader } from './reader.ts'
 import type { ConsoleAnswer, ConsoleHandler, ConsoleRequest } from './request.ts'
 import { routes } from './routes.ts'
+import { ZipWriter } from './zip.ts'
 
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
 const stylePath = pathOf(style, 'css')
@@ -153,7 +155,7 @@ async function show(request: Request, response: Response, { answer, ...deps }: S
     const [, query = ''] = request.url.split('?', 2)
     const search = new URLSearchParams(query)
     const field = (name: string) => fieldOf(request, name)
-    send(response, await answer({ ...deps, search, id: String(id), token, user, field }), frame)
+    await send(response, await answer({ ...deps, search, id: String(id), token, user, field }), frame)
   } catch (error) {
     sendProblem(request, response, { error, frame })
   }
@@ -174,13 +176,34 @@ function sendProblem(
   else response.type('text/plain').send(`${line}\n`)
 }
 
-function send(response: Response, answer: ConsoleAnswer, frame: Frame): void {
+async function send(response: Response, answer: ConsoleAnswer, frame: Frame): Promise<void> {
+  if ('write' in answer) return sendArchive(response, answer)
   if ('download' in answer) return void response.attachment(answer.download).send(answer.text)
   const { token } = answer
   if (token === '') response.clearCookie(sessionCookie, cookieOptions)
   else if (token !== undefined) response.cookie(sessionCookie, token, cookieOptions)
   if ('redirect' in answer) return response.redirect(303, answer.redirect)
   response.type('text/html').send(documentOf(answer, frame))
+}
+
+/** What fails before the first byte is answered as on any page; later, the download breaks off. */
+async function sendArchive(
+  response: Response,
+  { download, write }: Extract<ConsoleAnswer, { write: unknown }>,
+): Promise<void> {
+  const archive = new ZipWriter(async (chunk) => {
+    if (response.destroyed) throw new Error('the client closed the connection')
+    if (!response.headersSent) response.attachment(download)
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+  })
+  try {
+    await write(archive)
+    await archive.finish()
+    response.end()
+  } catch (error) {
+    if (!response.headersSent) throw error
+    response.destroy()
+  }
 }
 
 /** Null for an unexpected error. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
@@ -6,6 +6,7 @@ import type { Tables } from '../tables.ts'
 export type ShortDelivery = {
   deposit: bigint
   group: bigint
+  service: string
   service_id: string | null
   owner: string
   paid_at: Date
@@ -28,7 +29,7 @@ export type ShortDelivery = {
   mismatch: string
 }
 
-export type ShortDeliveryFilter = {
+type ShortDeliveryFilter = {
   service: string
   /** Of the payment; times that Postgres reads, the second one exclusive. */
   from: string | null
@@ -38,26 +39,38 @@ export type ShortDeliveryFilter = {
 }
 
 /** That no evidence has cleared, oldest payment first. */
-export async function readShortDeliveries(
+export function readShortDeliveries(
   db: Kysely<Tables>,
   { service, from, before, isWithResolved }: ShortDeliveryFilter,
 ): Promise<ShortDelivery[]> {
-  const conditions = [
-    sql`m.kind = 'settlement_short' and m.cleared_at is null and d.service = ${service}`,
+  return shortDeliveriesWhere(db, [
+    sql`d.service = ${service}`,
     ...whereSet(from, (time) => sql`d.deposited_at >= ${time}::timestamptz`),
     ...whereSet(before, (time) => sql`d.deposited_at < ${time}::timestamptz`),
     ...(isWithResolved ? [] : [sql`m.resolved_at is null`]),
-  ]
+  ])
+}
+
+/** Null if this mismatch is none, or evidence has cleared it. */
+export async function readShortDelivery(db: Kysely<Tables>, mismatch: bigint): Promise<ShortDelivery | null> {
+  const [found = null] = await shortDeliveriesWhere(db, [sql`m.id = ${mismatch}`])
+  return found
+}
+
+async function shortDeliveriesWhere(
+  db: Kysely<Tables>,
+  conditions: readonly RawBuilder<unknown>[],
+): Promise<ShortDelivery[]> {
   const { rows } = await sql<ShortDelivery>`
     select d.id as deposit, one.group_id as group, d.service_id, concat_ws(' ', d.owner_kind, d.owner_id) as owner,
       d.deposited_at as paid_at, d.network, d.tx, d.amount::text as paid, d.asset_symbol as paid_asset,
-      d.settlement_network as delivery_network, d.settlement_address as recipient, d.settlement_tx as delivery_tx,
+      d.settlement_network as delivery_network, d.settlement_address as recipient, d.service, d.settlement_tx as delivery_tx,
       l.symbol as delivery_asset, accounting.in_units((m.detail ->> 'stated')::numeric, l.decimals)::text as stated,
       accounting.in_units((m.detail ->> 'delivered')::numeric, l.decimals)::text as delivered,
       accounting.in_units(m.loss_amount, l.decimals)::text as short, m.loss_amount::text as short_base, l.decimals,
       m.opened_at as noticed_at, m.id::text as mismatch
     from mismatch m join deposit_report d on d.id = m.deposit_id join deposit one on one.id = d.id join asset l on l.key = m.loss_asset
-    where ${sql.join(conditions, sql` and `)}
+    where m.kind = 'settlement_short' and m.cleared_at is null and ${sql.join(conditions, sql` and `)}
     order by d.deposited_at, d.id`.execute(db)
   return rows
 }
