@@ -35,12 +35,13 @@ import { listPeriods } from '../store/ledger/periods.ts'
 import { listCheckpoints } from '../store/ledger/seals.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
 import { listOwners, type OwnerLine } from '../store/owners.ts'
-import { listQuarantine } from '../store/quarantine.ts'
+import { listQuarantine, readQuarantine } from '../store/quarantine.ts'
 import { readScorecard } from '../store/scorecard.ts'
 import { listRuleSets } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { evidenceMax, readBundle, readDispute } from './console-downloads.ts'
 import { composePeople, oneAtATime } from './console-people.ts'
+import type { DatabaseReading } from './console-sign-in.ts'
 import { createBundleMaker } from './evidence-bundle.ts'
 import type { Services } from './services.ts'
 
@@ -104,6 +105,7 @@ export function composeConsole(
     bundle: (id) => reading(readBundle(db, id, createBundleMaker(current(), version))),
     dispute: (id) => reading(readDispute(db, id, createBundleMaker(current(), version))),
     ledger: () => reading(ledger()),
+    webhook: async (id) => (await reading(readQuarantine(db, { ids: [id], after: 0n, limit: 1 })))[0] ?? null,
     scorecard: () => reading(scorecard()),
     settings: async () => ({
       rules: await reading(listRuleSets(db, ruleSetsMax)),
@@ -199,7 +201,6 @@ function readsHiding(hide: (text: string) => string) {
   }
 }
 
-type DatabaseReading = ReturnType<typeof readsHiding>['reading']
 type SectionReader = ReturnType<typeof readsHiding>['partOf']
 type OverviewDeps = {
   read: GaugesReader

@@ -126,6 +126,40 @@ describe('the retry of webhooks in quarantine', () => {
       select source_key as key, (select count(*) from webhook_repeat where inbox_id = inbox.id) as repeats
       from inbox where source_key in ('genuine', 'forged')`.execute(world.books.db)
     expect(rows).toEqual([{ key: 'genuine', repeats: 0n }])
+    expect(await acts('webhooks_retried')).toContainEqual({
+      person: 'adam',
+      detail: '1 accepted, 1 still refused: signature_wrong',
+    })
+  })
+})
+
+describe('a webhook in quarantine', () => {
+  test('is shown as it was received, without the form for those who may not drop it', async () => {
+    const { rows } = await sql<{ id: bigint }>`select max(id) as id from quarantine`.execute(world.books.db)
+    const path = `/webhooks/${rows[0]?.id}`
+    const vera = await signedIn('vera', 'viewer')
+    expect((await got('/webhooks', vera)).text).toContain(`href="${path}"`)
+    const { text } = await got(path, vera)
+    expect(faultsOfPage(text)).toEqual([])
+    for (const said of ['signature_wrong', '{&#34;event&#34;:&#34;forged&#34;}', 'webhook-signature'])
+      expect(text).toContain(said)
+    expect(text).not.toContain('Drop')
+    expect((await sent(path, vera, { reason: 'mine' })).status).toBe(403)
+    expect(await quarantined()).toBe(1n)
+  })
+
+  test('is dropped with a reason, once, and both are in the audit log', async () => {
+    const { rows } = await sql<{ id: bigint }>`select max(id) as id from quarantine`.execute(world.books.db)
+    const path = `/webhooks/${rows[0]?.id}`
+    const olaf = await signedIn('olaf', 'operator')
+    expect((await sent(path, olaf)).status).toBe(400)
+    expect((await got(path, olaf)).text).toContain('<button type="submit">Drop</button>')
+    const answers = await Promise.all([1, 2, 3].map(() => sent(path, olaf, { reason: 'forged' })))
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(2)
+    expect(await quarantined()).toBe(0n)
+    expect(await acts('webhooks_dropped')).toEqual([
+      { person: 'olaf', detail: `webhooks ${rows[0]?.id}: forged` },
+    ])
   })
 })
 
@@ -144,10 +178,10 @@ async function quarantined(): Promise<bigint | undefined> {
   return rows[0]?.count
 }
 
-/** By whom, and of what. */
-const taken = async () => {
+/** What people did, as the audit log says it. */
+const acts = async (action: string) => {
   const { rows } = await sql<{ person: string; detail: string }>`
-    select person, detail from accounting.audit_log where action = 'bundle_made' and person is not null`.execute(
+    select person, detail from accounting.audit_log where action = ${action} and person is not null`.execute(
     world.books.db,
   )
   return rows
@@ -158,7 +192,7 @@ describe('the evidence bundle of a deposit', () => {
     const { status, text } = await got('/deposits/1/evidence')
     expect([status, text]).toEqual([401, 'you are signed out: sign in, and try again\n'])
     expect((await got('/deposits/1')).text).not.toContain('/deposits/1/evidence')
-    expect(await taken()).toEqual([])
+    expect(await acts('bundle_made')).toEqual([])
   })
 
   test('is the file of the command line, verifies, and stands in the audit log with the person', async () => {
@@ -173,7 +207,7 @@ describe('the evidence bundle of a deposit', () => {
     expect(checks.filter(({ outcome }) => outcome !== 'passed')).toEqual([])
     expect(bundle?.parts.subject).toMatchObject({ deposit: '1' })
     expect(await verifyDocument(world, text)).toMatchObject({ status: 0, verified: true })
-    expect(await taken()).toEqual([{ person: 'vera', detail: 'deposit 1' }])
+    expect(await acts('bundle_made')).toEqual([{ person: 'vera', detail: 'deposit 1' }])
   })
 
   test('is linked from a mismatch of the deposit', async () => {
@@ -199,6 +233,6 @@ describe('the evidence bundle of a deposit', () => {
     expect(text).toMatch(
       /^the bundle would not verify \(readings: .*run "bin\/depositd deposits evidence 1 --out FILE"/,
     )
-    expect(await taken()).not.toContainEqual({ person: 'wes', detail: 'deposit 1' })
+    expect(await acts('bundle_made')).not.toContainEqual({ person: 'wes', detail: 'deposit 1' })
   })
 })

@@ -48,6 +48,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     addresses: () => Promise.resolve([]),
     proposals: () => Promise.resolve([]),
     quarantine: () => Promise.resolve([]),
+    webhook: () => Promise.resolve(null),
     scorecard: () => Promise.resolve({ value: [] }),
     settings: () => Promise.resolve({ rules: [], services: [], networks: [], others: [] }),
     doctor: { last: () => null, examine: () => Promise.resolve() },
@@ -81,9 +82,10 @@ export const noPeople: ConsolePeople = {
   reject: unused,
   everyone: () => Promise.resolve([]),
   log: () => Promise.resolve([]),
-  recordTaken: unused,
+  recordAct: unused,
   exportBooks: unused,
   retryQuarantine: unused,
+  dropQuarantined: unused,
   workOnCases: unused,
 }
 

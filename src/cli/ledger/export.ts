@@ -4,7 +4,7 @@ import { refuseForged } from '../../jobs/people/check-decisions.ts'
 import type { ExportFormatName } from '../../ledger/export/formats.ts'
 import { exportText } from '../../presentation/ledger.ts'
 import { type Context, longQueryMs, withDatabase } from '../context.ts'
-import { pinnedKey, recordTaken } from '../people/signing.ts'
+import { pinnedKey, recordAct } from '../people/signing.ts'
 import { AsWritten, print, printable, reportProgress, table } from '../print.ts'
 import { momentText, monthOption, type SpanOptions, spanOf } from './moments.ts'
 
@@ -42,7 +42,7 @@ export async function exportCommand(context: Context, options: ExportOptions): P
     async (db) => {
       if (options.unverified !== true)
         await refuseForged(db, pinnedKey(context), 'with --unverified, they are exported as they are')
-      await recordTaken(context, db, {
+      await recordAct(context, db, {
         action: 'exported',
         detail: exportText({ ...options, isValued: options.valued }),
       })

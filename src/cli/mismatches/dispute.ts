@@ -17,7 +17,7 @@ import { writeOut } from '../files.ts'
 import { checkFilters } from '../filters.ts'
 import { momentText, type SpanOptions, spanOf } from '../ledger/moments.ts'
 import { wrongUse } from '../options.ts'
-import { recordTaken } from '../people/signing.ts'
+import { recordAct } from '../people/signing.ts'
 import { type News, print, reportProgress, table } from '../print.ts'
 
 type DisputeOptions = Pick<SpanOptions, 'from' | 'to'> & { out: string; service?: string; all?: boolean }
@@ -35,7 +35,7 @@ export async function disputeCommand(
   const { service, deliveries, unproved } = await withDatabase(context, async (db) => {
     const name = await chosenService(context, db, options.service)
     const found = await readShortDeliveries(db, { service: name, ...span, isWithResolved: all })
-    await recordTaken(context, db, {
+    await recordAct(context, db, {
       action: 'dispute_made',
       detail: `${found.length} deliveries of ${name}`,
     })

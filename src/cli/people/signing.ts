@@ -8,7 +8,7 @@ import { type SignedIn, type SignInDeps, signedIn } from '../../jobs/people/sign
 import { type Signer, signerOf } from '../../people/decision.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import type { Database } from '../../store/database.ts'
-import { type DataTaken, isReadOnly, mayReadSessions, recordAccess } from '../../store/sessions.ts'
+import { isReadOnly, mayReadSessions, type RecordedAct, recordAccess } from '../../store/sessions.ts'
 import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
 import { attachedEnvironment, attachedSettings, type Context, longQueryMs, withDatabase } from '../context.ts'
@@ -60,8 +60,8 @@ function sessionDeps(context: Context, db: Kysely<Tables>): SignInDeps {
   return { db, pinned: pinnedKey(context), origin: consoleOrigin(context) }
 }
 
-/** A person who takes data out of the database is in the audit log: by name if their key is of a person, otherwise by the login of the database. */
-export async function recordTaken(context: Context, db: Kysely<Tables>, taken: DataTaken): Promise<void> {
+/** A person who takes data out of the database, or retries or drops webhooks, is in the audit log: by name if their key is of a person, otherwise by the login of the database. */
+export async function recordAct(context: Context, db: Kysely<Tables>, taken: RecordedAct): Promise<void> {
   if (await isReadOnly(db)) {
     context.stderr.write('depositd: this database takes no writes, so the audit log has no entry of it\n')
     return

@@ -12,7 +12,7 @@ export async function downloadBundle({ reader, people, ...asked }: ConsoleReques
   readQuery(asked.search, {})
   const person = signedIn(asked.user)
   const { id, text } = await readNumbered('deposit', asked.id, reader.bundle)
-  await people.recordTaken(person, { action: 'bundle_made', detail: `deposit ${id}` })
+  await people.recordAct(person, { action: 'bundle_made', detail: `deposit ${id}` })
   return { download: `deposit-${id}.json`, text }
 }
 
@@ -20,7 +20,7 @@ export async function downloadDispute({ reader, people, ...asked }: ConsoleReque
   readQuery(asked.search, {})
   const person = signedIn(asked.user)
   const { deposit, files } = await readNumbered('short delivery of mismatch', asked.id, reader.dispute)
-  await people.recordTaken(person, { action: 'dispute_made', detail: `deposit ${deposit}` })
+  await people.recordAct(person, { action: 'dispute_made', detail: `deposit ${deposit}` })
   return {
     download: `dispute-${asked.id}.zip`,
     async write(archive) {

@@ -8,7 +8,7 @@ import type { ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
-import type { AuditLine, DataTaken, Invitation } from '../../store/sessions.ts'
+import type { AuditLine, Invitation, RecordedAct } from '../../store/sessions.ts'
 import { refused } from './forms.ts'
 import type { ZipWriter } from './zip.ts'
 
@@ -122,12 +122,14 @@ export type ConsolePeople = {
   everyone: () => Promise<readonly Person[]>
   /** The newest of what people did. */
   log: (limit: number) => Promise<readonly AuditLine[]>
-  /** Before the data leaves. */
-  recordTaken: (user: ConsoleUser, taken: DataTaken) => Promise<void>
+  /** In the audit log, before the data leaves. */
+  recordAct: (user: ConsoleUser, taken: RecordedAct) => Promise<void>
   /** Also recorded. One export at a time. @throws Fault `request_refused` if another one runs */
   exportBooks: (user: ConsoleUser, wish: ConsoleExport, archive: ZipWriter) => Promise<void>
   /** Verifies all webhooks in quarantine again, and accepts the genuine ones. */
-  retryQuarantine: () => Promise<readonly { outcome: string }[]>
+  retryQuarantine: (user: ConsoleUser) => Promise<readonly { outcome: string }[]>
+  /** @returns false if it is no longer there */
+  dropQuarantined: (user: ConsoleUser, id: bigint, reason: string) => Promise<boolean>
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<void>
 }
 

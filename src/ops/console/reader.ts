@@ -8,7 +8,7 @@ import type { Fact, ServicesShown } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { ChartFigures } from '../../store/charts.ts'
 import type { OwnerLine } from '../../store/owners.ts'
-import type { QuarantineLine } from '../../store/quarantine.ts'
+import type { QuarantinedRow, QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { RuleSetLine } from '../../store/streams.ts'
 import type { ReportedGauges } from '../gauges.ts'
@@ -130,6 +130,7 @@ export type ConsoleReader = ConsoleChoices & {
   addresses: (wish: ConsoleAddressFilter) => Promise<readonly OwnerLine[]>
   proposals: (wish: ConsoleProposalFilter) => Promise<readonly ProposalLine[]>
   quarantine: (wish: ConsoleQuarantineFilter) => Promise<readonly QuarantineLine[]>
+  webhook: (id: bigint) => Promise<QuarantinedRow | null>
   /** Of the last seven days. */
   scorecard: () => Promise<SectionResult<readonly ScorecardLine[]>>
   settings: () => Promise<ConsoleSettings>

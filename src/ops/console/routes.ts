@@ -42,7 +42,7 @@ import {
   startSignIn,
   takePasskey,
 } from './sign-in-routes.ts'
-import { retryWebhooks, showQuarantine } from './webhooks.ts'
+import { dropWebhook, retryWebhooks, showQuarantine, showWebhook } from './webhooks.ts'
 
 type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true }
 
@@ -63,6 +63,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/ledger/statement': { get: showStatement },
   '/addresses': { get: showAddresses },
   '/webhooks': { get: showQuarantine, post: retryWebhooks },
+  '/webhooks/:id': { get: showWebhook, post: dropWebhook },
   '/services': { get: showServices },
   '/doctor': { get: showDoctor, post: runDoctor },
   '/settings': { get: showSettings },
