@@ -31,6 +31,13 @@ export async function showDecision({ people, user, search, id }: ConsoleRequest)
   return decisionPage(shown, user, people.origin)
 }
 
+/** As it is signed, to the byte. */
+export async function downloadText({ people, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const { text } = await readNumbered('decision', id, people.decision)
+  return { download: `decision-${id}.txt`, text }
+}
+
 export async function draft({ people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
   const request = requestOf(field('action'), [field('mismatch')], field)
   return draftsOf(people, signedIn(user), [request])

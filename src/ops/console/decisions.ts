@@ -7,7 +7,8 @@ import {
   decisionKindText,
   resolutionColumns,
 } from '../../presentation/decision.ts'
-import { transferColumns } from '../../presentation/deposit.ts'
+import { type TransferLine, transferColumns } from '../../presentation/deposit.ts'
+import { openingFacts, openingLinesShown } from '../../presentation/opening.ts'
 import { type Fact, type TableColumn, valueText } from '../../presentation/text.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import { refused } from './forms.ts'
@@ -85,7 +86,7 @@ ${factsOf(factsOfDecision(shown))}
 ${sectionOf('What it books', booksOf([shown]))}
 ${sectionOf('Signatures', tableOf(shown.events, { caption: 'Who signed, and with what', columns: eventColumns, empty: 'None.' }))}
 ${state === 'waiting' ? sectionOf('Approve or reject', actionsFor(shown, user, origin)) : null}
-<details><summary>The text that is signed</summary><pre>${whole(text)}</pre></details>`
+${kind === 'opening' ? html`<p><a href="/decisions/${id}/text">Download the text that is signed</a>, with every line.</p>` : html`<details><summary>The text that is signed</summary><pre>${whole(text)}</pre></details>`}`
   return { title, entry: '/decisions', body }
 }
 
@@ -181,7 +182,9 @@ function booksOf(shown: readonly ShownBooks[]): HtmlContent {
     content?.kind === 'addresses' ? addressLines(content.grounds.books) : [],
   )
   const resolutions = shown.flatMap((one) => one.resolutions)
-  const journals = shown.flatMap((one) => one.journals)
+  const journals = shown.flatMap(({ content, journals: all }) =>
+    content?.kind === 'opening' ? all.map(firstOf) : all,
+  )
   if (addresses.length + resolutions.length + journals.length === 0)
     return html`<p class="empty">No journal.</p>`
   return [
@@ -189,6 +192,16 @@ function booksOf(shown: readonly ShownBooks[]): HtmlContent {
     tableUnlessEmpty(resolutions, { caption: 'Mismatches that it resolves', columns: resolutionColumns }),
     ...journals.map(journalTable),
   ]
+}
+
+function firstOf({ place, transfers, ...journal }: ConsoleJournal): ConsoleJournal {
+  const shown = transfers.slice(0, openingLinesShown)
+  const left = transfers.length - shown.length
+  return {
+    ...journal,
+    place: left > 0 ? `${place}: the first ${shown.length} of ${transfers.length} lines` : place,
+    transfers: shown,
+  }
 }
 
 function tableUnlessEmpty<Row>(
@@ -206,6 +219,7 @@ ${tableOf(transfers, { caption, columns: transferColumns, empty: 'No transfers.'
 
 function factsOfDecision({
   content,
+  journals,
   requested_by: by,
   requested_at: at,
   reason,
@@ -214,9 +228,19 @@ function factsOfDecision({
   return [
     { name: 'requested by', lines: [by ?? 'no valid signature'] },
     { name: 'requested', lines: [], show: timeOf(at) },
-    ...changeFacts(content?.change),
+    ...changeFacts(content?.change).filter(({ name }) => content?.kind !== 'opening' || name !== 'file'),
+    ...(content?.kind === 'opening' ? openingFacts(fileOf(content.change), transfersOf(journals)) : []),
     ...rejected,
   ]
+}
+
+function fileOf(change: JsonValue): string | null {
+  const file = change !== null && typeof change === 'object' && 'file' in change ? change.file : null
+  return typeof file === 'string' ? file : null
+}
+
+function transfersOf(journals: readonly ConsoleJournal[]): TransferLine[] {
+  return journals.flatMap(({ transfers }) => transfers)
 }
 
 type ShownFact = Fact & { show?: HtmlContent }

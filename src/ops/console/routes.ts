@@ -1,6 +1,7 @@
 import {
   approve,
   approveAll,
+  downloadText,
   draft,
   reject,
   requestDecision,
@@ -72,6 +73,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/decisions/draft': { post: draft },
   '/decisions/waiting': { get: showWaiting, post: approveAll },
   '/decisions/:id': { get: showDecision },
+  '/decisions/:id/text': { get: downloadText },
   '/decisions/:id/approve': { post: approve },
   '/decisions/:id/reject': { post: reject },
   '/you': { get: showYou },
