@@ -1,21 +1,24 @@
 import type { JsonValue } from '../../people/decision.ts'
 import { challengeOf, challengeOfAll } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
-import {
-  addressColumns,
-  addressLines,
-  decisionKindText,
-  resolutionColumns,
-} from '../../presentation/decision.ts'
-import { type TransferLine, transferColumns } from '../../presentation/deposit.ts'
-import { openingFacts, openingLinesShown } from '../../presentation/opening.ts'
-import { type Fact, type TableColumn, valueText } from '../../presentation/text.ts'
+import { decisionKindText } from '../../presentation/decision.ts'
+import { type Fact, valueText } from '../../presentation/text.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
+import { booksOf, openingFactsOf } from './decision-books.ts'
 import { refused } from './forms.ts'
-import { factsOf, type Html, type HtmlContent, html, type ShownColumn, tableOf, whole } from './html.ts'
-import { badge, type ConsolePage, filterForm, pager, sectionOf, type Tone, timeOf } from './page.ts'
+import {
+  factsOf,
+  type Html,
+  type HtmlContent,
+  html,
+  type ShownColumn,
+  tableOf,
+  timeOf,
+  whole,
+} from './html.ts'
+import { badge, type ConsolePage, filterForm, pager, sectionOf, type Tone } from './page.ts'
 import { hidden, passkeyForm, requestOptions } from './passkey-form.ts'
-import type { ConsoleDecision, ConsoleDraft, ConsoleJournal, ConsoleUser, EachDone } from './people.ts'
+import type { ConsoleDecision, ConsoleDraft, ConsoleUser, EachDone } from './people.ts'
 import { numberOf, oneOf, readQuery } from './query.ts'
 
 const states = ['waiting', 'done', 'rejected', 'outdated'] as const
@@ -175,48 +178,6 @@ function problemList(problems: readonly string[]): Html | null {
   return html`<ul class="problem">${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`
 }
 
-type ShownBooks = Pick<ConsoleDecision, 'content' | 'journals' | 'resolutions'>
-
-function booksOf(shown: readonly ShownBooks[]): HtmlContent {
-  const addresses = shown.flatMap(({ content }) =>
-    content?.kind === 'addresses' ? addressLines(content.grounds.books) : [],
-  )
-  const resolutions = shown.flatMap((one) => one.resolutions)
-  const journals = shown.flatMap(({ content, journals: all }) =>
-    content?.kind === 'opening' ? all.map(firstOf) : all,
-  )
-  if (addresses.length + resolutions.length + journals.length === 0)
-    return html`<p class="empty">No journal.</p>`
-  return [
-    tableUnlessEmpty(addresses, { caption: 'Addresses', columns: addressColumns }),
-    tableUnlessEmpty(resolutions, { caption: 'Mismatches that it resolves', columns: resolutionColumns }),
-    ...journals.map(journalTable),
-  ]
-}
-
-function firstOf({ place, transfers, ...journal }: ConsoleJournal): ConsoleJournal {
-  const shown = transfers.slice(0, openingLinesShown)
-  const left = transfers.length - shown.length
-  return {
-    ...journal,
-    place: left > 0 ? `${place}: the first ${shown.length} of ${transfers.length} lines` : place,
-    transfers: shown,
-  }
-}
-
-function tableUnlessEmpty<Row>(
-  rows: readonly Row[],
-  settings: { caption: string; columns: readonly TableColumn<Row>[] },
-): Html | null {
-  return rows.length === 0 ? null : tableOf(rows, { ...settings, empty: '' })
-}
-
-function journalTable({ key, place, transfers }: ConsoleJournal): Html {
-  const caption = `${key}, ${place}`
-  return html`<p class="note">${caption}</p>
-${tableOf(transfers, { caption, columns: transferColumns, empty: 'No transfers.' })}`
-}
-
 function factsOfDecision({
   content,
   journals,
@@ -229,18 +190,9 @@ function factsOfDecision({
     { name: 'requested by', lines: [by ?? 'no valid signature'] },
     { name: 'requested', lines: [], show: timeOf(at) },
     ...changeFacts(content?.change).filter(({ name }) => content?.kind !== 'opening' || name !== 'file'),
-    ...(content?.kind === 'opening' ? openingFacts(fileOf(content.change), transfersOf(journals)) : []),
+    ...(content?.kind === 'opening' ? openingFactsOf(content.change, journals) : []),
     ...rejected,
   ]
-}
-
-function fileOf(change: JsonValue): string | null {
-  const file = change !== null && typeof change === 'object' && 'file' in change ? change.file : null
-  return typeof file === 'string' ? file : null
-}
-
-function transfersOf(journals: readonly ConsoleJournal[]): TransferLine[] {
-  return journals.flatMap(({ transfers }) => transfers)
 }
 
 type ShownFact = Fact & { show?: HtmlContent }

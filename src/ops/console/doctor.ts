@@ -1,6 +1,6 @@
 import { type DoctorFinding, findingColumns } from '../../presentation/doctor.ts'
-import { html, tableOf, withShown } from './html.ts'
-import { badge, type ConsolePage, type Tone, timeOf } from './page.ts'
+import { html, tableOf, timeOf, withShown } from './html.ts'
+import { badge, type ConsolePage, type Tone } from './page.ts'
 import { hidden } from './passkey-form.ts'
 import { type ConsoleUser, personWho } from './people.ts'
 import { readQuery } from './query.ts'

@@ -5,10 +5,10 @@ import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { OwnerLine } from '../../store/owners.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { AuditLine } from '../../store/sessions.ts'
-import { type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
+import { type Html, html, type ShownColumn, tableOf, timeOf, withShown } from './html.ts'
 import { statementLink } from './ledger.ts'
 import { stagesTable, streamsTable } from './overview-tables.ts'
-import { type ConsolePage, filterForm, pager, partHtml, sectionOf, timeOf } from './page.ts'
+import { type ConsolePage, filterForm, pager, partHtml, sectionOf } from './page.ts'
 import { type ConsoleUser, may } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type {
@@ -48,7 +48,7 @@ ${filterForm('/addresses', [
     ? [{ name: 'service', label: 'Service', value: service, words: services, any: 'any' }]
     : []),
 ])}
-${tableOf(rows, { caption: 'Deposit addresses by owner', columns, empty: 'No addresses yet. Import those that the service has, or create one.' })}
+${tableOf(rows, { caption: 'Deposit addresses by owner', columns, empty: 'No addresses yet. Import those that the service has with bin/depositd channels import FILE, or create one with bin/depositd channels create.' })}
 ${pager({ path: '/addresses', wish, field: 'after', rows: keyed })}`
   return { title: 'Addresses', entry: '/addresses', body }
 }
@@ -123,7 +123,7 @@ export function peoplePage(people: readonly Person[], log: readonly AuditLine[] 
   const body = html`<h1>People</h1>
 <p class="note">Who decides, by signed decisions of administrators. To add a person: bin/depositd people invite NAME --roles ROLES</p>
 ${tableOf(people, { caption: 'People, their roles and keys', columns: personColumns, empty: 'No people yet. The first one enters with: bin/depositd people add NAME --roles administrator' })}
-${log === null ? null : sectionOf('What they did', tableOf(log, { caption: 'The newest of the audit log', columns: logColumns, empty: 'None yet.' }))}`
+${log === null ? null : sectionOf('What they did', tableOf(log, { caption: 'The newest of the audit log', columns: logColumns, empty: 'None yet. Sign-ins, exports, decisions and work on cases appear here.' }))}`
   return { title: 'People', entry: '/people', body }
 }
 

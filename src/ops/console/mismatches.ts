@@ -14,7 +14,17 @@ import { columnsFor, type Fact, type ServicesShown } from '../../presentation/te
 import { bulkForms, caseForms, writeOffForm } from './case-forms.ts'
 import { bundleLink } from './deposits.ts'
 import { disputeLink } from './downloads.ts'
-import { clip, factsOf, type Html, type HtmlContent, html, linkTo, tableOf, withShown } from './html.ts'
+import {
+  clip,
+  factsOf,
+  type Html,
+  type HtmlContent,
+  html,
+  linkTo,
+  tableOf,
+  withShown,
+  withTimes,
+} from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { causesTable } from './overview-tables.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
@@ -204,7 +214,12 @@ export function mismatchList(
   rows: readonly MismatchRow[],
   { caption, ...services }: ServicesShown & { caption: string },
 ): Html {
-  return tableOf(rows, { caption, columns: columnsFor(listColumns, services), empty: 'No mismatches.' })
+  return tableOf(rows, {
+    caption,
+    columns: columnsFor(listColumns, services),
+    empty:
+      'No mismatches. If sources disagree, it appears here with the next step; a filter may hide others.',
+  })
 }
 
 const longestSubject = 120
@@ -224,5 +239,5 @@ const listColumns = withShown(mismatchColumns, {
     html`${name === null ? status : `${status}, ${name}`}${regressed ? html` ${badge('warning', 'regressed')}` : null}`,
   'ACT IN': ({ act_in: left }: MismatchRow) => (left === 'overdue' ? badge('severe', left) : left),
   DETAIL: (row: MismatchRow) =>
-    html`${clip(mismatchSentence(row), longestDetail)}<p class="next">${entryOf(row.kind).next}</p>`,
+    html`${withTimes(clip(mismatchSentence(row), longestDetail))}<p class="next">${entryOf(row.kind).next}</p>`,
 })

@@ -223,9 +223,16 @@ function problemPage(status: number, line: string): ConsolePage {
     title,
     body: html`<h1>${title}</h1>
 <p class="problem">${line}</p>
-<p><a href="/">How it stands</a></p>`,
+${status === 404 ? whereElse : html`<p><a href="/">How it stands</a></p>`}`,
   }
 }
+
+const whereElse = html`<p>The address may be mistyped or outdated. The field above finds a deposit by its number, the id of the service, or a transaction. The lists have all others:</p>
+<ul><li><a href="/">Overview</a></li>
+<li><a href="/mismatches?status=all">All mismatches</a>, also resolved and cleared ones</li>
+<li><a href="/deposits">Deposits</a></li>
+<li><a href="/decisions">Decisions</a></li>
+<li><a href="/webhooks">Webhooks in quarantine</a></li></ul>`
 
 const titles: Readonly<Record<number, string>> = {
   400: 'This cannot be asked',
