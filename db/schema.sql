@@ -587,9 +587,9 @@ table public.withdrawal (
   withdrawal_id text not null
 );
 
-constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'attachment_taken'::text])));
+constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'attachment_taken'::text, 'webhooks_retried'::text, 'webhooks_dropped'::text])));
 constraint access_event_detail_check on access_event: CHECK ((detail <> ''::text));
-constraint access_event_person on access_event: CHECK (((person IS NOT NULL) OR (action = ANY (ARRAY['exported'::text, 'bundle_made'::text, 'dispute_made'::text]))));
+constraint access_event_person on access_event: CHECK (((person IS NOT NULL) OR (action = ANY (ARRAY['exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'webhooks_retried'::text, 'webhooks_dropped'::text]))));
 constraint access_event_person_check on access_event: CHECK ((person <> ''::text));
 constraint access_event_pkey on access_event: PRIMARY KEY (id);
 constraint account_label_check on account_label: CHECK ((num_nonnulls(code, name) > 0));
@@ -3710,6 +3710,7 @@ grant select on public.mismatch to depositd_backup;
 grant select on public.mismatch to depositd_viewer;
 grant select on public.mismatch_attachment to depositd_backup;
 grant select on public.mismatch_attachment to depositd_daemon;
+grant select on public.mismatch_attachment to depositd_viewer;
 grant select on public.mismatch_event to depositd_backup;
 grant select on public.mismatch_event to depositd_viewer;
 grant select on public.mismatch_event_pending to depositd_backup;
@@ -3785,7 +3786,7 @@ comment on column account of view accounting.valued_balances is 'Account, for ex
 comment on column account of view accounting.valued_entries is 'Account, for example assets:in_transit:base.';
 comment on column acquired_at of view accounting.disposals is 'When they were acquired; empty if costs are averaged.';
 comment on column acquired_by of view accounting.disposals is 'Journal that acquired them; empty if costs are averaged.';
-comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
+comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, comment_withdrawn, attached, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did.';
@@ -4252,7 +4253,7 @@ comment on function accounting.trial_balance(timestamp with time zone,timestamp 
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
 comment on view accounting.address_book is 'One row per address and role: who added and approved it, and for payments of which time it is valid.';
-comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, decisions, work on cases, changes of the rules.';
+comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, webhooks that were retried or dropped, decisions, work on cases, changes of the rules.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
 comment on view accounting.checkpoints is 'One row per checkpoint: the root of the tree over the first rows of the log.';
 comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';

@@ -346,13 +346,14 @@ create table access_event (
   -- Null for a command without a key.
   person text check (person <> ''),
   action text not null check (action in ('invited', 'passkey_made', 'signed_in', 'signed_out', 'sessions_ended',
-    'exported', 'bundle_made', 'dispute_made', 'attachment_taken')),
-  -- By what they signed in; who invited them, or ended their sessions; what they took out.
+    'exported', 'bundle_made', 'dispute_made', 'attachment_taken', 'webhooks_retried', 'webhooks_dropped')),
+  -- By what they signed in; who invited them, or ended their sessions; what they took out, retried or dropped.
   detail text check (detail <> ''),
   -- The login of the database with which it was written.
   login text not null default session_user,
   at timestamptz not null default clock_timestamp(),
-  constraint access_event_person check (person is not null or action in ('exported', 'bundle_made', 'dispute_made'))
+  constraint access_event_person check (person is not null or action in
+    ('exported', 'bundle_made', 'dispute_made', 'webhooks_retried', 'webhooks_dropped'))
 );
 create index access_event_person on access_event (lower(person), id);
 create index access_event_at on access_event (at);

@@ -12,6 +12,7 @@ import { readAct, undoAct } from '../store/mismatches/undo.ts'
 import { recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import type { ReaderLogins } from './console-logins.ts'
+import type { DatabaseReading } from './console-sign-in.ts'
 import { openCauses } from './metrics.ts'
 
 /** Only open mismatches have an index by severity. The list of all of them is sorted newest first. */
@@ -20,9 +21,6 @@ const listed = {
   snoozed: { also: 'snoozed' },
   all: { also: 'all', isNewestFirst: true },
 } as const
-
-/** Throws Fault `remote_failed` on any error of the database. */
-type DatabaseReading = <Value>(work: Promise<Value>) => Promise<Value>
 
 export function casesPart(
   db: Database<Tables>,
@@ -58,11 +56,17 @@ export function caseWorkPart(
       reading(
         inTransaction(toWork(user), async (tx) => {
           const mentions = act.action === 'commented' ? await mentionsIn(tx, pinned, act.text) : []
-          return workOnCases(tx, ids, { ...act, actor: user.person, ...(mentions.length > 0 && { mentions }) })
+          return workOnCases(tx, ids, {
+            ...act,
+            actor: user.person,
+            ...(mentions.length > 0 && { mentions }),
+          })
         }),
       ),
     attach: (user, mismatch, file) =>
-      reading(inTransaction(toWork(user), (tx) => attachFile(tx, mismatch, { ...file, person: user.person }))),
+      reading(
+        inTransaction(toWork(user), (tx) => attachFile(tx, mismatch, { ...file, person: user.person })),
+      ),
     async takeAttachment({ person }, id) {
       const file = await reading(readAttachment(db, id))
       if (file === null) return null

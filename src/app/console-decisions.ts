@@ -7,11 +7,12 @@ import { readAssetNames } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import { listDecisions, readDecisions } from '../store/decisions.ts'
 import type { Tables } from '../store/tables.ts'
+import type { DatabaseReading } from './console-sign-in.ts'
 
 /** Decisions as the console shows them. @param reading throws Fault `remote_failed` on any error of the database */
 export function readingPart(
   db: Database<Tables>,
-  reading: <Value>(work: Promise<Value>) => Promise<Value>,
+  reading: DatabaseReading,
 ): Pick<ConsolePeople, 'decisions' | 'decision' | 'waiting'> {
   return {
     decisions: (wish) => reading(listDecisions(db, wish)),

@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.ts'
-import type { ConsoleUser } from '../ops/console/people.ts'
-import { mayAudit } from '../people/roles.ts'
+import { type ConsoleUser, may } from '../ops/console/people.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 
@@ -32,8 +31,8 @@ export function openReaderLogins(databaseUrl: string): ReaderLogins & AsyncDispo
     return pool
   }
   return {
-    toWork: ({ roles }) => as(roles.includes('operator') ? 'depositd_operator' : 'depositd_viewer'),
-    toAudit: ({ roles }) => as(mayAudit(roles) ? 'depositd_auditor' : 'depositd_viewer'),
+    toWork: (user) => as(may(user, 'work on cases') ? 'depositd_operator' : 'depositd_viewer'),
+    toAudit: (user) => as(may(user, 'see the audit log') ? 'depositd_auditor' : 'depositd_viewer'),
     async [Symbol.asyncDispose]() {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()))
     },

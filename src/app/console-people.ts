@@ -1,55 +1,43 @@
+import type { Transaction } from 'kysely'
 import { originOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { Fault, isFault } from '../core/errors.ts'
 import {
   approveDecision,
-  type DecisionDeps,
   draftDecision,
   readRegister,
   rejectDecision,
   submitDecision,
 } from '../jobs/people/decide.ts'
-import { createOpenId } from '../jobs/people/open-id.ts'
-import {
-  codeOf,
-  grantDevice,
-  invitationOf,
-  passkeysOf,
-  type SignInDeps,
-  signedIn,
-  signIn,
-  signInByLink,
-  signOut,
-  startSignIn,
-  takePasskey,
-} from '../jobs/people/sign-in.ts'
-import { formTokenOf } from '../ops/console/forms.ts'
 import type { ConsolePeople, ConsoleUser, EachDone } from '../ops/console/people.ts'
 import { readConsoleRequest } from '../people/console-request.ts'
-import {
-  type DecisionContent,
-  type JsonValue,
-  readDecision,
-  type Signer,
-  writeDecision,
-} from '../people/decision.ts'
+import { type DecisionContent, readDecision, type Signer, writeDecision } from '../people/decision.ts'
 import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts'
-import type { Database } from '../store/database.ts'
+import { dropText, retrySentences } from '../presentation/lists.ts'
+import { type Database, inTransaction } from '../store/database.ts'
 import { mayDecide, readDecisions } from '../store/decisions.ts'
-import { deleteInvitation, type Invitation, listAudit, recordAccess } from '../store/sessions.ts'
+import { dropQuarantined } from '../store/quarantine.ts'
+import { listAudit, type RecordedAct, recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { caseWorkPart } from './console-cases.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
+import { createExporter } from './console-downloads.ts'
 import { openPeopleLogins, openReaderLogins } from './console-logins.ts'
+import {
+  type ConsoleDecisionDeps,
+  type DatabaseReading,
+  invitingPart,
+  openIdPart,
+  signInPart,
+} from './console-sign-in.ts'
 import { retryAtOnce } from './retry.ts'
 import { decisionProcedures } from './rules.ts'
 import type { Services } from './services.ts'
 
-export type ConsolePeopleDeps = {
+type ConsolePeopleDeps = {
   services: Pick<Services, 'followed'>
   opsUrl: string
-  /** @throws Fault `remote_failed` on any error of the database */
-  reading: <Value>(work: Promise<Value>) => Promise<Value>
+  reading: DatabaseReading
 }
 
 const now = () => new Date()
@@ -68,6 +56,9 @@ export function composePeople(
     // A login without the role cannot even connect with it.
     if (databaseUrl === null) await reading(refuseUnlessDecider(db))
   }
+  const record = ({ person }: ConsoleUser, act: RecordedAct) => reading(recordAccess(db, { ...act, person }))
+  // Each needs a second connection of the pool.
+  const retry = oneAtATime(() => retryAtOnce(db, current(), { ids: null }))
   const deciding = { db: decider, procedures, pinned, now, check }
   return {
     ...signInPart(deps, reading),
@@ -80,9 +71,15 @@ export function composePeople(
     },
     log: (user, limit) =>
       reading(listAudit(logins.toAudit(user), { person: null, action: null, after: null, limit })),
-    recordBundle: ({ person }, deposit) =>
-      reading(recordAccess(db, { person, action: 'bundle_made', detail: `deposit ${deposit}` })),
-    retryQuarantine: retryPart(db, current, reading),
+    recordAct: record,
+    exportBooks: createExporter(settings),
+    async retryQuarantine(user) {
+      const retried = await reading(retry())
+      await record(user, { action: 'webhooks_retried', detail: retrySentences(retried).join(', ') })
+      return retried
+    },
+    dropQuarantined: ({ person }, id, reason) =>
+      reading(inTransaction(db, (tx) => dropWebhook(tx, { person, id, reason }))),
     ...caseWorkPart({ ...logins, db, pinned }, reading),
     async [Symbol.asyncDispose]() {
       await Promise.all([db.destroy(), decider.destroy(), logins[Symbol.asyncDispose]()])
@@ -90,28 +87,34 @@ export function composePeople(
   }
 }
 
-/** One at a time, for all who send the form: each needs a second connection of the pool. */
-function retryPart(
-  db: Database<Tables>,
-  current: () => Settings,
-  reading: ConsolePeopleDeps['reading'],
-): ConsolePeople['retryQuarantine'] {
-  let running: ReturnType<typeof retryAtOnce> | null = null
+/** For all who ask while it runs. */
+export function oneAtATime<Value>(work: () => Promise<Value>): () => Promise<Value> {
+  let running: Promise<Value> | null = null
   return () => {
-    running ??= retryAtOnce(db, current(), { ids: null }).finally(() => {
+    running ??= work().finally(() => {
       running = null
     })
-    return reading(running)
+    return running
   }
 }
 
-/** `check` throws Fault `request_refused` if the console has no login that writes decisions. */
-type ConsoleDecisionDeps = DecisionDeps & { db: Database<Tables>; check: () => Promise<void> }
+type DroppedWebhook = { person: string; id: bigint; reason: string }
+
+/** @returns false if it is no longer there */
+async function dropWebhook(
+  tx: Transaction<Tables>,
+  { person, id, reason }: DroppedWebhook,
+): Promise<boolean> {
+  const ids = await dropQuarantined(tx, [id])
+  if (ids.length > 0)
+    await recordAccess(tx, { person, action: 'webhooks_dropped', detail: dropText(ids, reason) })
+  return ids.length > 0
+}
 
 /** Decisions are written by a login of their own, once a signature is valid. */
 function decidingPart(
   deps: ConsoleDecisionDeps,
-  reading: ConsolePeopleDeps['reading'],
+  reading: DatabaseReading,
 ): Pick<ConsolePeople, 'draft' | 'request' | 'approve' | 'reject'> {
   const { db, check } = deps
   const asDecider = async <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -148,79 +151,6 @@ function requestedContent(text: string): DecisionContent {
   const content = readDecision(text)
   if (content !== null && readConsoleRequest(content) !== null) return content
   throw refused('this is no decision that the console requests')
-}
-
-function openIdPart({ openId, people }: Settings, deps: SignInDeps): ConsolePeople['openId'] {
-  if (openId === null) return null
-  const provider = { ...openId, clientSecret: people.openIdSecret }
-  return { name: new URL(openId.issuer).host, ...createOpenId(deps, provider) }
-}
-
-type SignInPart = Pick<
-  ConsolePeople,
-  | 'origin'
-  | 'userOf'
-  | 'startSignIn'
-  | 'signIn'
-  | 'signInByLink'
-  | 'signOut'
-  | 'codeOfDevice'
-  | 'grantDevice'
-  | 'takePasskey'
->
-
-function signInPart(deps: SignInDeps, reading: ConsolePeopleDeps['reading']): SignInPart {
-  return {
-    origin: deps.origin,
-    async userOf(token) {
-      const person = await reading(signedIn(deps, token))
-      return person && { ...person, passkeys: passkeysOf(deps, person), formToken: formTokenOf(token) }
-    },
-    startSignIn: () => reading(startSignIn(deps)),
-    signIn: async (token, assertion) => (await reading(signIn(deps, token, assertion))).token,
-    signInByLink: async (link) => (await reading(signInByLink(deps, link)))?.token ?? null,
-    signOut: (token) => reading(signOut(deps, token)),
-    codeOfDevice: codeOf,
-    grantDevice: (device, token) => reading(grantDevice(deps, device, token)),
-    takePasskey: async (link, registration) => void (await reading(takePasskey(deps, link, registration))),
-  }
-}
-
-/** The first administrator enters the register by their own passkey; others by a decision of an administrator. */
-function invitingPart(
-  deps: SignInDeps,
-  deciding: ConsoleDecisionDeps,
-  reading: ConsolePeopleDeps['reading'],
-): Pick<ConsolePeople, 'invitation' | 'enter'> {
-  return {
-    async invitation(link) {
-      const found = await reading(invitationOf(deps, link))
-      if (found?.passkey == null) return found && { ...found, code: null, first: null }
-      const isFirst = (await reading(readRegister(deps.db, deps.pinned))).firstKey === null
-      if (isFirst) await deciding.check()
-      const entry = isFirst ? await draftDecision(deciding, entryOf(found), ownSigner(found)) : null
-      return { ...found, code: codeOf(found.passkey), first: entry && writeDecision(entry) }
-    },
-    async enter(link, text, assertion) {
-      const found = await reading(invitationOf(deps, link))
-      const content = readDecision(text)
-      if (found === null || content?.kind !== 'person') throw refused('the invitation has ended')
-      const signer = { ...ownSigner(found), sign: () => assertion }
-      await submitDecision(deciding, { ...content, ...entryOf(found) }, signer)
-      await deleteInvitation(deciding.db, found.person)
-      return signer.key
-    },
-  }
-}
-
-function entryOf({ person, roles, passkey }: Invitation) {
-  const keys = passkey === null ? [] : [passkey]
-  const change: JsonValue = { person, roles: [...roles], keys }
-  return { kind: 'person' as const, change }
-}
-
-function ownSigner({ person, passkey }: Invitation): Signer {
-  return { person, key: passkey ?? '', sign: () => '' }
 }
 
 async function refuseUnlessDecider(db: Database<Tables>): Promise<void> {

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { Environment } from '../config/environment.ts'
 import { sharedLinks } from '../config/environment-settings.ts'
 import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { toTxId } from '../core/asset.ts'
 import { rulesOf } from '../core/decide.ts'
 import { Fault, messageOf } from '../core/errors.ts'
+import { examine } from '../doctor/examine.ts'
 import { explainDeposit } from '../jobs/books/decide-again.ts'
 import { within } from '../jobs/within.ts'
 import { cacheRead } from '../ops/cached-read.ts'
@@ -14,6 +16,7 @@ import type {
   ConsoleDeposit,
   ConsoleReader,
   ConsoleSettings,
+  DoctorRun,
   LedgerReading,
   Overview,
   SectionResult,
@@ -32,12 +35,14 @@ import { listPeriods } from '../store/ledger/periods.ts'
 import { listCheckpoints } from '../store/ledger/seals.ts'
 import { listMismatches } from '../store/mismatches/show-mismatches.ts'
 import { listOwners, type OwnerLine } from '../store/owners.ts'
-import { listQuarantine } from '../store/quarantine.ts'
+import { listQuarantine, readQuarantine } from '../store/quarantine.ts'
 import { readScorecard } from '../store/scorecard.ts'
 import { listRuleSets, waitingRules } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { casesPart } from './console-cases.ts'
-import { composePeople } from './console-people.ts'
+import { evidenceMax, readBundle, readDispute } from './console-downloads.ts'
+import { composePeople, oneAtATime } from './console-people.ts'
+import type { DatabaseReading } from './console-sign-in.ts'
 import { createBundleMaker } from './evidence-bundle.ts'
 import type { Services } from './services.ts'
 
@@ -47,6 +52,8 @@ export type ConsoleDeps = {
   gauges: { read: GaugesReader }
   readiness: Readiness
   ops: { url: string }
+  /** As the user made it. */
+  environment?: Environment
 }
 
 /** A read-only pool of its own, so page views never take connections from workers. */
@@ -57,13 +64,12 @@ const overviewCacheMs = 3000
 const ledgerCacheMs = 30_000
 const chartsCacheMs = 30_000
 
-const evidenceMax = 500
 const linesMax = 500
 const [gravestMax, latestMax, periodsMax, checkpointsMax, ruleSetsMax] = [10, 10, 36, 20, 20]
 
 export function composeConsole(
   settings: Settings,
-  { version, services, gauges: { read }, readiness, ops }: ConsoleDeps,
+  { version, services, gauges: { read }, readiness, ops, environment = {} }: ConsoleDeps,
 ): OpsSources & AsyncDisposable {
   const db = openReadOnly(settings)
   const runbook = readRunbook()
@@ -73,6 +79,7 @@ export function composeConsole(
   const overview = cached(overviewCacheMs, () => readOverview(db, { read, askHealth, partOf, charts }))
   const scorecard = cached(ledgerCacheMs, () => partOf(readScorecard(db, lastWeek())))
   const ledger = cached(ledgerCacheMs, () => readLedger(db, partOf))
+  const current = () => ({ ...settings, ...services.followed() })
   const reader: ConsoleReader = {
     version,
     get services() {
@@ -85,26 +92,53 @@ export function composeConsole(
     dashboards: sharedLinks(settings.links).dashboards,
     overview: () => reading(overview()),
     ...casesPart(db, reading, settings.alerts),
-    deposits: (wish) => reading(listDeposits(db, wish)),
+    ...listPart(db, reading),
     findDeposits: async (reference) =>
       (await reading(findDeposits(db, toTxId(reference)))).map(({ id }) => id),
     deposit: (id) => reading(readDeposit(db, id, settings)),
-    bundle: (id) =>
-      reading(readBundle(db, id, createBundleMaker({ ...settings, ...services.followed() }, version))),
+    bundle: (id) => reading(readBundle(db, id, createBundleMaker(current(), version))),
+    dispute: (id) => reading(readDispute(db, id, createBundleMaker(current(), version))),
     ledger: () => reading(ledger()),
+    webhook: async (id) => (await reading(readQuarantine(db, { ids: [id], after: 0n, limit: 1 })))[0] ?? null,
+    scorecard: () => reading(scorecard()),
+    settings: () => reading(readSettings(db, current())),
+    doctor: createDoctor(current, environment),
+    runbook: (kind) => sectionNamed(runbook, kind),
+  }
+  const people = composePeople(settings, { services, opsUrl: ops.url, reading })
+  const dispose = async () => void (await Promise.all([db.destroy(), people[Symbol.asyncDispose]()]))
+  return { read, readiness, console: serveConsole(reader, people), [Symbol.asyncDispose]: dispose }
+}
+
+type ListName = 'deposits' | 'statement' | 'addresses' | 'proposals' | 'quarantine'
+
+function listPart(db: Database<Tables>, reading: DatabaseReading): Pick<ConsoleReader, ListName> {
+  return {
+    deposits: (wish) => reading(listDeposits(db, wish)),
     statement: ({ to, ...wish }) =>
       reading(readStatement(db, { ...wish, before: new Date(Date.parse(to) + dayMs).toISOString() })),
     addresses: ({ after, ...wish }) =>
       reading(listOwners(db, { ...wish, after: after === undefined ? null : addressKey(after) })),
     proposals: (wish) => reading(listProposals(db, wish)),
     quarantine: (wish) => reading(listQuarantine(db, wish)),
-    scorecard: () => reading(scorecard()),
-    settings: () => reading(readSettings(db, { ...settings, ...services.followed() })),
-    runbook: (kind) => sectionNamed(runbook, kind),
   }
-  const people = composePeople(settings, { services, opsUrl: ops.url, reading })
-  const dispose = async () => void (await Promise.all([db.destroy(), people[Symbol.asyncDispose]()]))
-  return { read, readiness, console: serveConsole(reader, people), [Symbol.asyncDispose]: dispose }
+}
+
+/** Keeps the findings of the last examination, without secrets. */
+function createDoctor(current: () => Settings, environment: Environment): ConsoleReader['doctor'] {
+  let last: DoctorRun | null = null
+  const run = oneAtATime(async () => {
+    const { hide } = redactorOf(current())
+    const findings = await examine({ readSettings: current, environment })
+    const shown = findings.map(({ check, state, says, fix }) => ({
+      check,
+      state,
+      says: hide(says),
+      fix: hide(fix),
+    }))
+    last = { at: new Date(), findings: shown }
+  })
+  return { last: () => last, examine: run }
 }
 
 function openReadOnly({ databaseUrl: url }: Settings): Database<Tables> {
@@ -192,24 +226,6 @@ async function readDeposit(
       }
     : await explainDeposit(db, shown, rulesOf(settings))
   return { ...shown, evidence: shown.evidence.slice(0, evidenceMax), isCut, explanation }
-}
-
-async function readBundle(
-  db: Database<Tables>,
-  id: bigint,
-  make: ReturnType<typeof createBundleMaker>,
-): Promise<{ id: bigint; text: string } | null> {
-  const shown = await showNumberedDeposit(db, id, evidenceMax + 1)
-  if (shown === null) return null
-  const fix = `run "bin/depositd deposits evidence ${shown.id} --out FILE"`
-  if (shown.evidence.length > evidenceMax)
-    throw new Fault('usage_bad', { problem: 'too much evidence for a bundle to be made here', fix })
-  const made = await make(db, shown)
-  if (made === null) return null
-  const [failed] = made.failed
-  if (failed === undefined) return { id: shown.id, text: made.text }
-  const problem = `the bundle would not verify (${failed.check}: ${failed.says})`
-  throw new Fault('usage_bad', { problem, fix: `${fix} to see all checks` })
 }
 
 async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<LedgerReading> {

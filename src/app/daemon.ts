@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Environment } from '../config/environment.ts'
 import { hostOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { ruleSetOf } from '../core/rule-set.ts'
@@ -47,6 +48,8 @@ export type DaemonOptions = {
   log: Logger
   /** The policy of the settings then needs no approval. */
   isEmbedded?: boolean
+  /** As the user made it, for the advice of the doctor. */
+  environment?: Environment
   /** If absent, the settings never change. @throws Fault `settings_bad` */
   readSettings?: () => Settings
   /** If absent, a costly gauge is kept for up to two minutes. */

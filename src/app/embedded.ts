@@ -58,7 +58,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   const settings = settingsOf(options, { postgres, chains, service, ports })
   options.hidden.add(secretsOf(settings))
   const daemon = await timed(onPart, 'daemon', async () => {
-    const started = await startDaemon(settings, { roles, version: options.version, log, isEmbedded: true })
+    const started = await startDaemon(settings, { ...options, roles, isEmbedded: true })
     starting.defer(() => started.stop())
     onPart({ part: 'console', address: `${started.opsUrl}/`, milliseconds: 0 })
     onPart({ part: 'metrics', address: `${started.opsUrl}/metrics`, milliseconds: 0 })

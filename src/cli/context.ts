@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { readFrom } from '../config/environment.ts'
+import { type Environment, embeddedFolder, isSet, readFrom } from '../config/environment.ts'
 import { readDatabaseUrl } from '../config/environment-settings.ts'
 import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
@@ -10,11 +10,9 @@ import { isDenied, isUnreachable } from '../store/database-errors.ts'
 import { awaitSchema, migrationsFolder } from '../store/migrate.ts'
 import type { Tables } from '../store/tables.ts'
 
-export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
-
 export type ProgramContext = {
   arguments: readonly string[]
-  environment: ProcessEnvironment
+  environment: Environment
   stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number }
   stderr: Writable
 }
@@ -22,14 +20,11 @@ export type ProgramContext = {
 /** `json` if the command prints a document. */
 export type Context = ProgramContext & { json: boolean }
 
-/** Below the working directory. */
-export const embeddedFolder = '.depositd'
-
 /** For commands whose first row Postgres may have to add up, sort or count millions of rows for. */
 export const longQueryMs = 3_600_000
 
 /** If the environment names no database, adds the settings that embedded mode left in this folder. */
-export function attachedEnvironment({ environment }: Context): ProcessEnvironment {
+export function attachedEnvironment({ environment }: Context): Environment {
   if (isSet(environment, 'DATABASE_URL')) return environment
   const embedded = readSettings(embeddedFolder)
   if (embedded === null) {
@@ -40,13 +35,8 @@ export function attachedEnvironment({ environment }: Context): ProcessEnvironmen
   return { ...environment, ...embedded }
 }
 
-/** Itself, or by a file. */
-export function isSet(environment: ProcessEnvironment, name: string): boolean {
-  return environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
-}
-
 /** Embedded mode does not read the settings file; null if the environment names none. */
-export function unreadFile({ DEPOSITD_CONFIG: file }: ProcessEnvironment): string | null {
+export function unreadFile({ DEPOSITD_CONFIG: file }: Environment): string | null {
   if (file === undefined) return null
   return `DEPOSITD_CONFIG is ignored: without SERVICE_URL, the settings are ${embeddedFolder}/embedded.yaml, which each start writes`
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { bringUpToDate } from '../app/database.ts'
-import { readFrom } from '../config/environment.ts'
+import { embeddedFolder, isSet, readFrom } from '../config/environment.ts'
 import { readLogLevel, readStorageUrls } from '../config/environment-settings.ts'
 import { redactorOf, secretsOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
@@ -10,14 +10,7 @@ import { Fault, messageOf } from '../core/errors.ts'
 import { createLog } from '../log/create-log.ts'
 import { createHidden } from '../log/hide-secrets.ts'
 import { logEvent } from '../log/log-event.ts'
-import {
-  attachedEnvironment,
-  type Context,
-  embeddedFolder,
-  explainUnreachable,
-  isSet,
-  unreadFile,
-} from './context.ts'
+import { attachedEnvironment, type Context, explainUnreachable, unreadFile } from './context.ts'
 import { choiceOf } from './options.ts'
 import { print } from './print.ts'
 import { untilSignal, version } from './process.ts'
@@ -53,7 +46,7 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const { startDaemon } = await import('../app/daemon.ts')
   const hiding = openDaemonLog(settings, readSettings)
   const { log } = hiding
-  const daemon = await startDaemon(settings, { roles, version, ...hiding })
+  const daemon = await startDaemon(settings, { roles, version, environment, ...hiding })
   process.on('SIGHUP', daemon.reload)
   const signalled = untilSignal(['SIGINT', 'SIGTERM'])
   logEvent(log, 'daemon_started', { webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version })

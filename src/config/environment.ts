@@ -22,6 +22,14 @@ export const secretsFolder = 'SECRETS_DIR'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** Of embedded mode, below the working directory. */
+export const embeddedFolder = '.depositd'
+
+/** Itself, or by a file. */
+export function isSet(environment: Environment, name: string): boolean {
+  return environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
+}
+
 /** @throws Fault `settings_bad` */
 export function readFrom<Value>(environment: Environment, read: (reader: EnvironmentReader) => Value): Value {
   const reader = new EnvironmentReader(environment)

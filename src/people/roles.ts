@@ -10,11 +10,6 @@ export const personRoles = [
 
 export type PersonRole = (typeof personRoles)[number]
 
-/** What people did, and the settings. */
-export function mayAudit(roles: readonly PersonRole[]): boolean {
-  return roles.some((role) => role === 'auditor' || role === 'administrator')
-}
-
 /** Who may request each kind of decision. A second person must be an approver. */
 export const requesters = {
   person: 'administrator',

@@ -81,3 +81,26 @@ export const checkpointColumns: readonly TableColumn<CheckpointRow>[] = [
   { title: 'ROOT', value: ({ root }) => root },
   { title: 'SIGNED BY', value: ({ signedBy }) => signedBy },
 ]
+
+/** Of an export, as the audit log says it. */
+type ExportChoice = {
+  format: string
+  isValued?: boolean | undefined
+  period?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  account?: string | undefined
+  owner?: string | undefined
+}
+
+export function exportText({ format, isValued, period, from, to, account, owner }: ExportChoice): string {
+  const parts = [
+    isValued ? `${format} with values` : format,
+    period,
+    from && `from ${from}`,
+    to && `to ${to}`,
+    account,
+    owner,
+  ]
+  return parts.filter((part) => part !== undefined).join(' ')
+}

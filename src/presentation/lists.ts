@@ -121,6 +121,16 @@ export function retrySentences(retried: readonly { outcome: string }[]): string[
   )
 }
 
+const namedMax = 20
+
+/** Of webhooks that a person dropped, as the audit log says it. */
+export function dropText(ids: readonly bigint[], reason: string | null): string {
+  const named = ids.slice(0, namedMax).join(', ')
+  const more = ids.length > namedMax ? ` and ${ids.length - namedMax} more` : ''
+  const what = ids.length === 0 ? 'none' : `webhooks ${named}${more}`
+  return reason === null ? what : `${what}: ${reason}`
+}
+
 export const proposalColumns: TableColumn<ProposalRow>[] = [
   { title: 'DEPOSIT', value: ({ deposit }) => deposit, align: 'right' },
   serviceColumn,

@@ -107,11 +107,13 @@ export async function readQuarantine(
   return rows
 }
 
-/** @returns the number of deleted deliveries */
-export async function dropQuarantined(db: Kysely<Tables>, ids: readonly bigint[] | null): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from quarantine where ${ids}::bigint[] is null or id = any(${ids}::bigint[])`.execute(db)
-  return Number(numAffectedRows ?? 0n)
+/** @returns the numbers of the deleted deliveries */
+export async function dropQuarantined(db: Kysely<Tables>, ids: readonly bigint[] | null): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`
+    delete from quarantine where ${ids}::bigint[] is null or id = any(${ids}::bigint[]) returning id`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Two concurrent retries would each count deliveries that the other stored as repeats. */

@@ -36,7 +36,7 @@ export async function readSession(db: Kysely<Tables>, token: Buffer): Promise<Co
   return rows[0] ?? null
 }
 
-/** `detail`: by what a person signed in, the person who did it for them, or what they took out of the database. */
+/** `detail`: by what a person signed in, the person who did it for them, or what they took out of the database or did with webhooks. */
 export type AccessEvent =
   | {
       person: string
@@ -44,11 +44,18 @@ export type AccessEvent =
       detail: string | null
     }
   /** `person` is null for a command without a key; the row has the login of the database. */
-  | {
-      person: string | null
-      action: 'exported' | 'bundle_made' | 'dispute_made' | 'attachment_taken'
-      detail: string
-    }
+  | ({ person: string | null } & RecordedAct)
+
+export type RecordedAct = {
+  action:
+    | 'exported'
+    | 'bundle_made'
+    | 'dispute_made'
+    | 'attachment_taken'
+    | 'webhooks_retried'
+    | 'webhooks_dropped'
+  detail: string
+}
 
 /** Append-only, and sealed. */
 export async function recordAccess(

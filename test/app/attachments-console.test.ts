@@ -80,7 +80,7 @@ describe.skipIf(!browserInstalled())('attachments of a mismatch, in Chromium', (
     await vera.page.goto(`${console.url}/you`)
     expect(await upload(vera, { form: await formTokenOf(vera) })).toMatchObject({
       status: 403,
-      text: 'vera is no operator\n',
+      text: 'to work on cases, vera needs the role operator\n',
     })
     expect(await upload(ines, { form: 'x' })).toMatchObject({ status: 403 })
     const foreign = { 'sec-fetch-site': 'cross-site' }

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultService } from '../../src/core/evidence.ts'
 import { verifyBundle } from '../../src/evidence/verify-bundle.ts'
 import { activateRules } from '../../src/jobs/books/activate-rules.ts'
-import { openSession } from '../../src/jobs/people/sign-in.ts'
-import { formTokenOf, sessionCookie } from '../../src/ops/console/forms.ts'
-import type { PersonRole } from '../../src/people/roles.ts'
 import { keepQuarantined } from '../../src/store/quarantine.ts'
 import { serveBooks } from '../support/books-console.ts'
+import { runCommand } from '../support/command.ts'
+import { type ConsoleClient, consoleClient } from '../support/console-client.ts'
 import { faultsOfPage } from '../support/console-reader.ts'
 import { makeBundleOfTwo, verifyDocument } from '../support/evidence-bundle.ts'
 import { type EvidenceWorld, openEvidenceWorld } from '../support/evidence-world.ts'
@@ -17,7 +16,9 @@ const node = 'https://operator:long-secret-of-the-node@base.example/v2/key-01234
 
 /** The console of books whose evidence came as a service sends it. */
 let world: EvidenceWorld
-let url: string
+let signedIn: ConsoleClient['signedIn']
+let got: ConsoleClient['got']
+let sent: ConsoleClient['sent']
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
@@ -25,20 +26,10 @@ beforeAll(async () => {
   expect((await makeBundleOfTwo(world)).made.status).toBe(0)
   const { db, deps } = world.books
   await activateRules({ db, rules: deps.rules, now: () => new Date() })
-  url = await serveBooks(world.books, stack, { ...world.environment, RPC_BASE: node })
+  const url = await serveBooks(world.books, stack, { ...world.environment, RPC_BASE: node })
+  ;({ signedIn, got, sent } = consoleClient(url, world.books))
 })
 afterAll(() => stack.disposeAsync())
-
-/** Signed in as the provider of OpenID Connect does it. */
-async function signedIn(person: string, ...roles: PersonRole[]): Promise<Record<string, string>> {
-  const token = await openSession(world.books.owner, { person, roles, by: 'a provider' })
-  return { cookie: `${sessionCookie}=${token}` }
-}
-
-async function got(path: string, headers: Record<string, string> = {}) {
-  const response = await fetch(url + path, { headers: { accept: 'text/plain', ...headers } })
-  return { status: response.status, headers: response.headers, text: await response.text() }
-}
 
 describe('the active settings', () => {
   test('are for auditors and administrators, and linked for them', async () => {
@@ -63,16 +54,53 @@ describe('the active settings', () => {
   })
 })
 
-const retry = async (headers: Record<string, string> = {}, form = '') => {
-  const token = headers.cookie?.split('=')[1] ?? ''
-  const body = new URLSearchParams({ form: form === '' ? formTokenOf(token) : form })
-  const response = await fetch(`${url}/webhooks`, {
-    method: 'POST',
-    headers: { accept: 'text/html', ...headers },
-    body,
+describe('the doctor', () => {
+  test('is for operators and administrators, by a form of their own page', async () => {
+    const [vera, olaf] = [await signedIn('vera', 'viewer', 'auditor'), await signedIn('olaf', 'operator')]
+    expect((await got('/services', vera)).text).not.toContain('/doctor')
+    expect((await got('/services', olaf)).text).toContain('href="/doctor"')
+    const refused = [await got('/doctor'), await got('/doctor', vera), await sent('/doctor', vera)]
+    expect(refused.map(({ status }) => status)).toEqual([401, 403, 403])
+    expect((await sent('/doctor', olaf, { form: 'of another site' })).status).toBe(403)
+    expect((await got('/doctor', olaf)).text).toContain('Nothing was checked')
   })
-  return { status: response.status, text: await response.text() }
+
+  test('says what the command line says, each problem with its fix, and no secret', async () => {
+    const adam = await signedIn('adam', 'administrator')
+    const answers = await Promise.all([sent('/doctor', adam), sent('/doctor', adam)])
+    const [{ status, text }, other] = answers
+    // A fix names schemes of addresses.
+    expect([status, faultsOfPage(text.replaceAll(/https?:\/\//g, ''))]).toEqual([200, []])
+    const [from, to] = [text.indexOf('As of'), text.indexOf('</table>')]
+    expect(other.text.slice(from, to)).toBe(text.slice(from, to))
+    const environment = { ...world.environment, RPC_BASE: node }
+    const { checks } = JSON.parse((await runCommand('doctor --json', environment)).out) as {
+      checks: { check: string; state: string; fix: string }[]
+    }
+    const rows = [...text.matchAll(/<tr role="row">(<td.*?)<\/tr>/gs)].map(([, cells = '']) =>
+      cells.split('</td>').map((cell) => unescaped(cell.replaceAll(/<[^>]+>/g, ''))),
+    )
+    expect(checks.some(({ state }) => state === 'fault')).toBe(true)
+    expect(rows.map(([check, state, _says, fix]) => `${check}|${state}|${fix}`).toSorted()).toEqual(
+      checks.map(({ check, state, fix }) => `${check}|${state}|${fix}`).toSorted(),
+    )
+    const secrets = [
+      world.secret,
+      world.secret.replace('whsec_', ''),
+      world.books.url,
+      'long-secret',
+      'key-01',
+    ]
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
+  })
+})
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)))
 }
+
+const retry = (headers: Record<string, string> = {}, form?: string) =>
+  sent('/webhooks', headers, form === undefined ? {} : { form })
 
 describe('the retry of webhooks in quarantine', () => {
   test('is for operators and administrators, by a form of their own page', async () => {
@@ -98,6 +126,40 @@ describe('the retry of webhooks in quarantine', () => {
       select source_key as key, (select count(*) from webhook_repeat where inbox_id = inbox.id) as repeats
       from inbox where source_key in ('genuine', 'forged')`.execute(world.books.db)
     expect(rows).toEqual([{ key: 'genuine', repeats: 0n }])
+    expect(await acts('webhooks_retried')).toContainEqual({
+      person: 'adam',
+      detail: '1 accepted, 1 still refused: signature_wrong',
+    })
+  })
+})
+
+describe('a webhook in quarantine', () => {
+  test('is shown as it was received, without the form for those who may not drop it', async () => {
+    const { rows } = await sql<{ id: bigint }>`select max(id) as id from quarantine`.execute(world.books.db)
+    const path = `/webhooks/${rows[0]?.id}`
+    const vera = await signedIn('vera', 'viewer')
+    expect((await got('/webhooks', vera)).text).toContain(`href="${path}"`)
+    const { text } = await got(path, vera)
+    expect(faultsOfPage(text)).toEqual([])
+    for (const said of ['signature_wrong', '{&#34;event&#34;:&#34;forged&#34;}', 'webhook-signature'])
+      expect(text).toContain(said)
+    expect(text).not.toContain('Drop')
+    expect((await sent(path, vera, { reason: 'mine' })).status).toBe(403)
+    expect(await quarantined()).toBe(1n)
+  })
+
+  test('is dropped with a reason, once, and both are in the audit log', async () => {
+    const { rows } = await sql<{ id: bigint }>`select max(id) as id from quarantine`.execute(world.books.db)
+    const path = `/webhooks/${rows[0]?.id}`
+    const olaf = await signedIn('olaf', 'operator')
+    expect((await sent(path, olaf)).status).toBe(400)
+    expect((await got(path, olaf)).text).toContain('<button type="submit">Drop</button>')
+    const answers = await Promise.all([1, 2, 3].map(() => sent(path, olaf, { reason: 'forged' })))
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(2)
+    expect(await quarantined()).toBe(0n)
+    expect(await acts('webhooks_dropped')).toEqual([
+      { person: 'olaf', detail: `webhooks ${rows[0]?.id}: forged` },
+    ])
   })
 })
 
@@ -116,10 +178,10 @@ async function quarantined(): Promise<bigint | undefined> {
   return rows[0]?.count
 }
 
-/** By whom, and of what. */
-const taken = async () => {
+/** What people did, as the audit log says it. */
+const acts = async (action: string) => {
   const { rows } = await sql<{ person: string; detail: string }>`
-    select person, detail from accounting.audit_log where action = 'bundle_made' and person is not null`.execute(
+    select person, detail from accounting.audit_log where action = ${action} and person is not null`.execute(
     world.books.db,
   )
   return rows
@@ -130,7 +192,7 @@ describe('the evidence bundle of a deposit', () => {
     const { status, text } = await got('/deposits/1/evidence')
     expect([status, text]).toEqual([401, 'you are signed out: sign in, and try again\n'])
     expect((await got('/deposits/1')).text).not.toContain('/deposits/1/evidence')
-    expect(await taken()).toEqual([])
+    expect(await acts('bundle_made')).toEqual([])
   })
 
   test('is the file of the command line, verifies, and stands in the audit log with the person', async () => {
@@ -145,7 +207,7 @@ describe('the evidence bundle of a deposit', () => {
     expect(checks.filter(({ outcome }) => outcome !== 'passed')).toEqual([])
     expect(bundle?.parts.subject).toMatchObject({ deposit: '1' })
     expect(await verifyDocument(world, text)).toMatchObject({ status: 0, verified: true })
-    expect(await taken()).toEqual([{ person: 'vera', detail: 'deposit 1' }])
+    expect(await acts('bundle_made')).toEqual([{ person: 'vera', detail: 'deposit 1' }])
   })
 
   test('is linked from a mismatch of the deposit', async () => {
@@ -171,6 +233,6 @@ describe('the evidence bundle of a deposit', () => {
     expect(text).toMatch(
       /^the bundle would not verify \(readings: .*run "bin\/depositd deposits evidence 1 --out FILE"/,
     )
-    expect(await taken()).not.toContainEqual({ person: 'wes', detail: 'deposit 1' })
+    expect(await acts('bundle_made')).not.toContainEqual({ person: 'wes', detail: 'deposit 1' })
   })
 })

@@ -37,6 +37,7 @@ const depositd = async (line: string) => (await runCommand(line, judgingEnvironm
 function wordsOf(text: string): string {
   const body = text.slice(text.indexOf('<main'), text.indexOf('</main>'))
   return body
+    .replaceAll(/<time datetime="([^"]+)">[^<]*<\/time>/g, '$1')
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)))
     .replaceAll(/\s+/g, ' ')

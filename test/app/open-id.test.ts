@@ -26,7 +26,7 @@ describe.skipIf(!browserInstalled())('sign-in by OpenID Connect, in Chromium', (
     await page.getByRole('link', { name: 'rita' }).click()
     expect(await page.locator('main').innerText()).toContain('Roles: accountant, viewer')
     await page.goto(`${console.url}/ledger`)
-    await page.getByLabel('Month').fill('2026-01')
+    await page.locator('#period').fill('2026-01')
     await page.getByRole('button', { name: 'Prepare' }).click()
     await page.getByText('you have no passkey at this address to sign with').waitFor()
     expect(await context.cookies(console.url)).toMatchObject([{ httpOnly: true, sameSite: 'Lax' }])

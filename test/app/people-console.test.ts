@@ -1,4 +1,3 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decisionsCheck } from '../../src/jobs/people/check-decisions.ts'
@@ -12,11 +11,6 @@ let console: PeopleConsole
 
 /** DEPOSITD_CASES=200 takes half a minute. */
 const cases = Number(process.env.DEPOSITD_CASES ?? 30)
-
-const looks = [
-  { colorScheme: 'light', width: 1280 },
-  { colorScheme: 'dark', width: 390 },
-] as const
 
 describe.skipIf(!browserInstalled())('people at the console, in Chromium', () => {
   beforeAll(async () => {
@@ -132,57 +126,6 @@ describe.skipIf(!browserInstalled())('people at the console, in Chromium', () =>
       exact?.slice(0, 19),
     )
   })
-
-  test('every page is for everybody: by rules of accessibility, at a desk in light and on a phone in dark', async () => {
-    await using ada = await console.joined('ada', 'operator,approver,accountant,auditor')
-    const { page, faults } = ada
-    const id = await console.requestJournal('accessible')
-    await page.goto(console.url)
-    expect(await page.locator('.chart').getByRole('img').count()).toBe(5)
-    const paths = [
-      '/',
-      '/mismatches',
-      '/mismatches/1',
-      '/mismatches/causes',
-      '/deposits',
-      '/deposits/1',
-      '/ledger',
-      '/ledger/statement?owner=shop&from=2026-01-01&to=2026-01-31',
-      '/proposals',
-      '/decisions',
-      `/decisions/${id}`,
-      '/addresses',
-      '/webhooks',
-      '/services',
-      '/settings',
-      '/people',
-      '/you',
-      '/nothing',
-      // It ends the session.
-      '/sign-in',
-    ]
-    const problems: string[] = []
-    for (const path of paths) {
-      await page.goto(console.url + path)
-      await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
-      for (const { colorScheme, width } of looks) {
-        await page.emulateMedia({ colorScheme })
-        await page.setViewportSize({ width, height: 800 })
-        const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-        const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
-        problems.push(
-          ...violations.map(
-            ({ id: rule, nodes }) => `${path} ${colorScheme} ${width}: ${rule} ${nodes[0]?.html}`,
-          ),
-          ...(wider > 0 ? [`${path} ${width}: ${wider} px too wide`] : []),
-        )
-      }
-    }
-    expect({ problems, faults: faults.filter((fault) => !fault.includes('404')) }).toEqual({
-      problems: [],
-      faults: [],
-    })
-  }, 120_000)
 
   test('many cases of one cause are settled by one person and approved by another, in five actions', async () => {
     const { books, url } = console

@@ -90,12 +90,12 @@ test('a restore is refused while a worker runs, also after its session was lost;
   stack.defer(() => database.drop())
   const db = openDatabase<Tables>({ url: database.url, poolMax: 2, applicationName: 'test' })
   stack.defer(() => db.destroy())
-  await addPeople(db)
   const environment = settingsEnvironment(database.url, await temporaryFolder(), madeUpNetworks)
   const settings = settingsFor(database.url, await freePort())
   const options = { version: 'test', log: pino({ level: 'silent' }) }
   const daemon = await startDaemon(settings, { ...options, roles: ['worker'] })
   stack.defer(() => daemon.stop())
+  await addPeople(db)
   const refused = await runDecided(restore, environment)
   expect(refused).toMatchObject({ status: 2, out: '' })
   expect(refused.err).toMatch(

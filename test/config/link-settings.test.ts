@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { linkFinding } from '../../src/cli/doctor/secrecy.ts'
 import { sharedLinks } from '../../src/config/environment-settings.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import { linkFinding } from '../../src/doctor/secrecy.ts'
 import { environment } from '../support/settings-text.ts'
 
 const linksOf = (changes: Record<string, string>) =>

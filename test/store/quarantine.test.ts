@@ -115,9 +115,9 @@ test('pages are read by number, and only what is asked for is dropped', async ()
   await keep(numbered('a', 1, 5))
   const page = await readQuarantine(books.db, { ids: [2n, 4n, 99n], after: 2n, limit: 10 })
   expect(page.map(({ id }) => id)).toEqual([4n])
-  expect(await dropQuarantined(books.db, [2n, 4n, 99n])).toBe(2)
+  expect(await dropQuarantined(books.db, [2n, 4n, 99n])).toHaveLength(2)
   expect(await kept()).toEqual(['a 1', 'a 3', 'a 5'])
-  expect(await dropQuarantined(books.db, null)).toBe(3)
+  expect(await dropQuarantined(books.db, null)).toHaveLength(3)
 })
 
 test('samples are of each client in turn, so that a flood hides none, oldest first', async () => {

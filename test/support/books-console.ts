@@ -32,6 +32,7 @@ export async function serveBooks(
     within.use(
       composeConsole(settings, {
         version: 'test',
+        environment,
         services: { names: () => ['default'], followed: () => settings },
         ops,
         gauges: { read: createGaugesReader(sources, () => undefined) },

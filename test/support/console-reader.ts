@@ -39,6 +39,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     findDeposits: () => Promise.resolve([]),
     deposit: () => Promise.resolve(null),
     bundle: () => Promise.resolve(null),
+    dispute: () => Promise.resolve(null),
     ledger: () =>
       Promise.resolve({
         readAt: new Date('2026-01-01T10:00:00Z'),
@@ -50,8 +51,10 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
     addresses: () => Promise.resolve([]),
     proposals: () => Promise.resolve([]),
     quarantine: () => Promise.resolve([]),
+    webhook: () => Promise.resolve(null),
     scorecard: () => Promise.resolve({ value: [] }),
     settings: () => Promise.resolve({ rules: [], isWaiting: false, services: [], networks: [], others: [] }),
+    doctor: { last: () => null, examine: () => Promise.resolve() },
     runbook: () => '',
     ...changes,
   }
@@ -82,8 +85,10 @@ export const noPeople: ConsolePeople = {
   reject: unused,
   everyone: () => Promise.resolve([]),
   log: () => Promise.resolve([]),
-  recordBundle: unused,
+  recordAct: unused,
+  exportBooks: unused,
   retryQuarantine: unused,
+  dropQuarantined: unused,
   workOnCases: unused,
   undoWork: unused,
   attach: unused,

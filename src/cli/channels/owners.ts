@@ -190,7 +190,7 @@ export async function importOwnersCommand(
   const { entries, owners, added, addresses, isNew } = checked
   const known = owners - added
   const news = `${added} ${isDryRun ? 'would be ' : ''}added, ${known} already in the address book`
-  const text = `${owners} owners with ${addresses} addresses; ${news}\n`
+  const text = `${owners === 1 ? '1 owner' : `${owners} owners`} with ${addresses} addresses; ${news}\n`
   if (isDryRun || !isNew) return print(context, { owners, added, addresses, dryRun: isDryRun }, text)
   if (!context.json) context.stdout.write(text.replace('added', 'new'))
   await decideCommand(context, { kind: 'addresses', change: additionOf(entries) }, breakGlass)

@@ -16,7 +16,7 @@ import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { readTextFile, writeOut } from '../files.ts'
 import { badValue, choiceOf, noDeposit, onlyOne, wrongUse } from '../options.ts'
-import { recordTaken } from '../people/signing.ts'
+import { recordAct } from '../people/signing.ts'
 import { type News, print, table } from '../print.ts'
 import { version } from '../process.ts'
 
@@ -29,7 +29,7 @@ export async function makeEvidenceCommand(
   const writeBundle = createBundleWriter(context)
   const { sha256, checks, failed } = await withDatabase(context, async (db) => {
     const found = onlyOne(id, await findDeposits(db, toTxId(id)))
-    await recordTaken(context, db, { action: 'bundle_made', detail: `deposit ${found.id}` })
+    await recordAct(context, db, { action: 'bundle_made', detail: `deposit ${found.id}` })
     return writeBundle(db, { id: found.id, groupId: found.group_id }, out)
   })
   const text = `${out}: SHA-256 of the file ${sha256}\n${failed.length === 0 ? '' : checksText(failed)}`

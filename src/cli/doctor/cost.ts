@@ -2,11 +2,11 @@ import { defaultBounds, defaultReading } from '../../chain/options.ts'
 import type { NetworkSettings } from '../../chain/types.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { NetworkName } from '../../core/asset.ts'
+import { openExaminedDatabase } from '../../doctor/finding.ts'
 import { longestPause } from '../../jobs/schedule.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
 import { attachedSettings, type Context } from '../context.ts'
 import { type News, print, type TableColumn, table } from '../print.ts'
-import { openExaminedDatabase } from './finding.ts'
 
 type RpcCostRow = { network: NetworkName; addresses: number; isCurrent: boolean; least: number; most: number }
 

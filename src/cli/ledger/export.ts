@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { type ExportProgress, exportLedger, type Manifest } from '../../jobs/books/export-ledger.ts'
 import { refuseForged } from '../../jobs/people/check-decisions.ts'
 import type { ExportFormatName } from '../../ledger/export/formats.ts'
+import { exportText } from '../../presentation/ledger.ts'
 import { type Context, longQueryMs, withDatabase } from '../context.ts'
-import { pinnedKey, recordTaken } from '../people/signing.ts'
+import { pinnedKey, recordAct } from '../people/signing.ts'
 import { AsWritten, print, printable, reportProgress, table } from '../print.ts'
 import { momentText, monthOption, type SpanOptions, spanOf } from './moments.ts'
 
@@ -41,18 +42,15 @@ export async function exportCommand(context: Context, options: ExportOptions): P
     async (db) => {
       if (options.unverified !== true)
         await refuseForged(db, pinnedKey(context), 'with --unverified, they are exported as they are')
-      await recordTaken(context, db, { action: 'exported', detail: takenText(options) })
+      await recordAct(context, db, {
+        action: 'exported',
+        detail: exportText({ ...options, isValued: options.valued }),
+      })
       return exportLedger(db, wish)
     },
     longQueryMs,
   )
   print(context, new AsWritten(manifest), textOf(manifest, options.out))
-}
-
-/** As in the audit log. */
-function takenText({ format, period, from, to, account, owner }: ExportOptions): string {
-  const parts = [format, period, from && `from ${from}`, to && `to ${to}`, account, owner]
-  return parts.filter((part) => part !== undefined).join(' ')
 }
 
 function progressOf(context: Context): (progress: ExportProgress) => void {

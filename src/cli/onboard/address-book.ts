@@ -124,7 +124,9 @@ async function reviewAndImport(
       ),
     )
     const active = rows.filter(({ address }) => paid.has(comparable(address))).length
-    say(`${path}: ${tried.owners} owners with ${tried.addresses} addresses, ${tried.added} of them new.`)
+    say(
+      `${path}: ${tried.owners === 1 ? '1 owner' : `${tried.owners} owners`} with ${tried.addresses} addresses, ${tried.added} of them new.`,
+    )
     say(
       `  Every address is valid on its network. ${active} of ${rows.length} received deposits of the samples.`,
     )

@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
+import { type Environment, isSet } from '../../config/environment.ts'
 import { parseSettings, type ServiceSettings, type Settings } from '../../config/settings.ts'
 import { defaultService, type ServiceName } from '../../core/evidence.ts'
 import { askPerson, isAgreed } from '../ask.ts'
-import { attachedEnvironment, type Context, isSet, type ProcessEnvironment } from '../context.ts'
+import { attachedEnvironment, type Context } from '../context.ts'
 import { badValue, wrongUse } from '../options.ts'
 import { openSettingsDocument, type SettingsDocument } from './settings-document.ts'
 
@@ -22,7 +23,7 @@ export type OnboardOptions = {
 /** What every step of an onboarding uses. */
 export type Session = {
   context: Context
-  environment: ProcessEnvironment
+  environment: Environment
   name: ServiceName
   options: OnboardOptions
   file: SettingsDocument

@@ -65,6 +65,7 @@ function describeDecisions(program: Command, act: Act): void {
   )
   subcommand(decisions, 'approve <id>', 'sign a decision as the second person, and do what it says')
     .option('--yes', 'sign without a question')
+    .option('--whole', 'of opening balances, show the whole file and every line')
     .action(act(async () => (await import('./decisions.ts')).approveCommand))
   reasoned(subcommand(decisions, 'reject <id>', 'end a decision that waits')).action(
     act(async () => (await import('./decisions.ts')).rejectCommand),

@@ -4,6 +4,7 @@ import type { AddressChange, AddressChangeResult } from '../../jobs/people/addre
 import { type DecisionResult, decideUnsigned, requestDecision } from '../../jobs/people/decide.ts'
 import { decidedJournals } from '../../jobs/people/decided-journals.ts'
 import type { DecidedMoney, ResolveChange } from '../../jobs/people/money-procedures.ts'
+import type { OpeningChange } from '../../jobs/people/opening-procedure.ts'
 import type { PeriodDecision } from '../../jobs/people/procedures.ts'
 import type { RestoreResult } from '../../jobs/people/restore-procedure.ts'
 import type { DecisionContent, JsonValue } from '../../people/decision.ts'
@@ -16,8 +17,9 @@ import {
   ruleColumns,
   ruleLines,
 } from '../../presentation/decision.ts'
-import { transferColumns } from '../../presentation/deposit.ts'
+import { type TransferLine, transferColumns } from '../../presentation/deposit.ts'
 import { placeOf } from '../../presentation/journal.ts'
+import { openingFacts, openingLinesShown } from '../../presentation/opening.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import type { BookedJournal } from '../../store/ledger/journals.ts'
 import type { PeriodChange } from '../../store/ledger/periods.ts'
@@ -53,8 +55,12 @@ async function printWaiting(context: Context, { id, by, content }: DecisionResul
   print(context, document, printable(`${next}${await booksText(context, content)}`))
 }
 
-/** What a decision books. */
-export async function booksText(context: Context, { kind, grounds }: DecisionContent): Promise<string> {
+/** What a decision books. @param isWhole with every line of opening balances */
+export async function booksText(
+  context: Context,
+  { kind, change, grounds }: DecisionContent,
+  isWhole = false,
+): Promise<string> {
   if (kind === 'addresses') return table(addressLines(grounds.books), addressColumns)
   if (kind === 'policy')
     return `it books nothing, and changes\n${table(ruleLines(grounds.books), ruleColumns)}`
@@ -67,9 +73,18 @@ export async function booksText(context: Context, { kind, grounds }: DecisionCon
   const assets = await withDatabase(context, readAssetNames)
   const tables = journals.map((journal) => {
     const { transfers } = journalDocument(journal, assets)
-    return `${journal.key}, ${placeOf(journal)}\n${table(transfers, transferColumns)}`
+    const title = `${journal.key}, ${placeOf(journal)}\n`
+    if (kind !== 'opening' || isWhole) return title + table(transfers, transferColumns)
+    return title + openingLines((change as OpeningChange).file, transfers)
   })
   return tables.join('')
+}
+
+function openingLines(file: string | null, transfers: readonly TransferLine[]): string {
+  const facts = openingFacts(file, transfers).map(({ name, lines }) => `  ${name}: ${lines.join('; ')}\n`)
+  const left = transfers.length - openingLinesShown
+  const rest = left > 0 ? `and ${left} more lines; decisions approve --whole shows them\n` : ''
+  return facts.join('') + table(transfers.slice(0, openingLinesShown), transferColumns) + rest
 }
 
 type DoneDecision = Pick<DecisionResult, 'by' | 'approvedBy' | 'result'> & { id: bigint | null }

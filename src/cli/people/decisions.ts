@@ -57,13 +57,13 @@ export async function showDecisionCommand(context: Context, word: string): Promi
 export async function approveCommand(
   context: Context,
   word: string,
-  options: { yes?: boolean },
+  options: { yes?: boolean; whole?: boolean },
 ): Promise<void> {
   const id = decisionId(word)
   const signer = ownSigner(context)
   const { content, by } = await withDecisions(context, (deps) => waitingDecision(deps, deps.db, id))
   if (options.yes !== true && !context.json)
-    context.stdout.write(await waitingText(context, { id, content, by }))
+    context.stdout.write(await waitingText(context, { id, content, by, isWhole: options.whole === true }))
   if (!(await isAgreed(context, `Sign decision ${id}?`, options)))
     throw wrongUse(
       `decision ${id} was not signed`,
@@ -88,14 +88,17 @@ export async function rejectCommand(
 
 async function waitingText(
   context: Context,
-  { id, content, by }: { id: bigint; content: DecisionContent; by: string },
+  { id, content, by, isWhole }: { id: bigint; content: DecisionContent; by: string; isWhole: boolean },
 ): Promise<string> {
   const about = `decision ${id}: ${decisionKindText(content.kind)}, requested by ${by} at ${content.at}`
   const fields = Object.entries(content.change ?? {}).filter(
-    ([, value]) => value !== null && typeof value !== 'object',
+    ([name, value]) =>
+      value !== null &&
+      typeof value !== 'object' &&
+      (content.kind !== 'opening' || isWhole || name !== 'file'),
   )
   const facts = fields.map(([name, value]) => `  ${name}: ${String(value)}\n`)
-  return printable(`${about}\n${facts.join('')}${await booksText(context, content)}`)
+  return printable(`${about}\n${facts.join('')}${await booksText(context, content, isWhole)}`)
 }
 
 function decisionId(word: string): bigint {

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { ProcessEnvironment } from '../context.ts'
+import { type Environment } from '../../config/environment.ts'
 
 /** The token of "depositd login"; null if there is none. */
-export function readSavedToken(environment: ProcessEnvironment): string | null {
+export function readSavedToken(environment: Environment): string | null {
   try {
     return readFileSync(pathOf(environment), 'utf8').trim()
   } catch {
@@ -13,7 +13,7 @@ export function readSavedToken(environment: ProcessEnvironment): string | null {
 }
 
 /** Only the user of this system can read it. @returns the path of the file */
-export function saveToken(environment: ProcessEnvironment, token: string): string {
+export function saveToken(environment: Environment, token: string): string {
   const path = pathOf(environment)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   rmSync(path, { force: true })
@@ -21,10 +21,10 @@ export function saveToken(environment: ProcessEnvironment, token: string): strin
   return path
 }
 
-export function removeSavedToken(environment: ProcessEnvironment): void {
+export function removeSavedToken(environment: Environment): void {
   rmSync(pathOf(environment), { force: true })
 }
 
-function pathOf({ XDG_CONFIG_HOME: home }: ProcessEnvironment): string {
+function pathOf({ XDG_CONFIG_HOME: home }: Environment): string {
   return join(home ?? join(homedir(), '.config'), 'depositd', 'session')
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { decisionProcedures } from '../../app/rules.ts'
-import { readFrom } from '../../config/environment.ts'
+import { isSet, readFrom } from '../../config/environment.ts'
 import { originOfConsole, readLinks, readOps, readPeople } from '../../config/environment-settings.ts'
 import { type DecisionDeps, readRegister } from '../../jobs/people/decide.ts'
 import { refuseSigner } from '../../jobs/people/refuse.ts'
@@ -8,17 +8,10 @@ import { type SignedIn, type SignInDeps, signedIn } from '../../jobs/people/sign
 import { type Signer, signerOf } from '../../people/decision.ts'
 import type { PersonRole } from '../../people/roles.ts'
 import type { Database } from '../../store/database.ts'
-import { isReadOnly, mayReadSessions, recordAccess } from '../../store/sessions.ts'
+import { isReadOnly, mayReadSessions, type RecordedAct, recordAccess } from '../../store/sessions.ts'
 import type { Tables } from '../../store/tables.ts'
 import { nameOf } from '../actor.ts'
-import {
-  attachedEnvironment,
-  attachedSettings,
-  type Context,
-  isSet,
-  longQueryMs,
-  withDatabase,
-} from '../context.ts'
+import { attachedEnvironment, attachedSettings, type Context, longQueryMs, withDatabase } from '../context.ts'
 import { wrongUse } from '../options.ts'
 import { reportProgress } from '../print.ts'
 import { progressLine } from './restored-text.ts'
@@ -67,17 +60,13 @@ function sessionDeps(context: Context, db: Kysely<Tables>): SignInDeps {
   return { db, pinned: pinnedKey(context), origin: consoleOrigin(context) }
 }
 
-/** A person who takes data out of the database is in the audit log: by name if their key is of a person, otherwise by the login of the database. */
-export async function recordTaken(
-  context: Context,
-  db: Kysely<Tables>,
-  event: { action: 'exported' | 'bundle_made' | 'dispute_made'; detail: string },
-): Promise<void> {
+/** A person who takes data out of the database, or retries or drops webhooks, is in the audit log: by name if their key is of a person, otherwise by the login of the database. */
+export async function recordAct(context: Context, db: Kysely<Tables>, taken: RecordedAct): Promise<void> {
   if (await isReadOnly(db)) {
     context.stderr.write('depositd: this database takes no writes, so the audit log has no entry of it\n')
     return
   }
-  await recordAccess(db, { ...event, person: await personOfKey(context, db) })
+  await recordAccess(db, { ...taken, person: await personOfKey(context, db) })
 }
 
 /** Null without a key and a login, or if the key is of no person. */

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readFrom } from '../../config/environment.ts'
+import { embeddedFolder, isSet, readFrom } from '../../config/environment.ts'
 import { Fault } from '../../core/errors.ts'
 import { identifyProcess } from '../../sandbox/processes.ts'
 import { readServicePlace, type ServicePlace, serviceKeyFile } from '../../sandbox/service-files.ts'
 import { openServiceDatabase } from '../../service/service-database.ts'
 import type { ServiceDatabase } from '../../service/tables.ts'
-import { type Context, embeddedFolder, isSet } from '../context.ts'
+import { type Context } from '../context.ts'
 import { wrongUse } from '../options.ts'
 
 /**

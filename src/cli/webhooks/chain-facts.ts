@@ -2,7 +2,7 @@ import { mapBounded } from '../../chain/map-bounded.ts'
 import { rpcSetting } from '../../chain/options.ts'
 import { createReader } from '../../chain/reader.ts'
 import type { FullChainReader } from '../../chain/types.ts'
-import { readFrom } from '../../config/environment.ts'
+import { type Environment, readFrom } from '../../config/environment.ts'
 import type { NetworkSettings, TxId } from '../../core/asset.ts'
 import { isFault, lineOf } from '../../core/errors.ts'
 import type { Hints } from '../../provider/infer/hints.ts'
@@ -15,7 +15,6 @@ import {
   type SilentNetwork,
   type TransactionFact,
 } from '../../provider/prove/facts.ts'
-import type { ProcessEnvironment } from '../context.ts'
 
 const readAtOnce = 4
 /** A node that is away is reported; nothing waits for it. */
@@ -25,7 +24,7 @@ const bounds = { timeoutMs: 10_000, triesMax: 2, quotaWaitMs: 2_000 }
 export async function readChainFacts(
   samples: Samples,
   hints: Hints,
-  environment: ProcessEnvironment,
+  environment: Environment,
 ): Promise<ProofFacts> {
   const networks = readFrom(environment, (reader) =>
     hints.networks.map((network) => ({

@@ -60,5 +60,6 @@ function describeQuarantine(webhooks: Command, act: Act): void {
   )
   subcommand(quarantine, 'drop [ids...]', 'delete deliveries')
     .option('--all', 'delete every delivery')
+    .option('--reason <text>', 'why, for the audit log')
     .action(act(async () => (await import('./quarantine.ts')).dropQuarantineCommand))
 }

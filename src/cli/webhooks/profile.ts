@@ -1,3 +1,4 @@
+import { type Environment, isSet } from '../../config/environment.ts'
 import { assetsOf, unpinnedOf } from '../../config/network-schema.ts'
 import { parseSettingsFile } from '../../config/settings-file.ts'
 import { type Address, assetKey, type NetworkName } from '../../core/asset.ts'
@@ -16,13 +17,7 @@ import { type ProvedProfile, proveProfile } from '../../provider/prove/prove-pro
 import { pinnedNetworks } from '../../store/assets.ts'
 import { newestSamples } from '../../store/inbox.ts'
 import { knownPlacesOf } from '../../store/owners.ts'
-import {
-  attachedEnvironment,
-  type Context,
-  isSet,
-  type ProcessEnvironment,
-  withDatabase,
-} from '../context.ts'
+import { attachedEnvironment, type Context, withDatabase } from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printable } from '../print.ts'
@@ -134,7 +129,7 @@ type ServiceHints = {
   hints: Hints
   vocabulary: Vocabulary
   isAttached: boolean
-  environment: ProcessEnvironment
+  environment: Environment
 }
 
 /**

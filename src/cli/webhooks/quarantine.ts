@@ -1,7 +1,8 @@
 import { isTaken, type QuarantineRetryOutcome, retryAtOnce } from '../../app/retry.ts'
 import type { Fault } from '../../core/errors.ts'
-import { quarantineColumns, retrySentences } from '../../presentation/lists.ts'
+import { dropText, quarantineColumns, retrySentences } from '../../presentation/lists.ts'
 import { columnsFor } from '../../presentation/text.ts'
+import { inTransaction } from '../../store/database.ts'
 import {
   dropQuarantined,
   listQuarantine,
@@ -12,7 +13,8 @@ import {
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { checkFilters } from '../filters.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage, wholeOf } from '../lists.ts'
-import { notFound, wrongUse } from '../options.ts'
+import { notFound, textOf, wrongUse } from '../options.ts'
+import { recordAct } from '../people/signing.ts'
 import { AsWritten, type News, print, printable } from '../print.ts'
 
 const paging: ListKeyset<QuarantineLine> = { list: 'quarantine', keyOf: ({ id }) => [id] }
@@ -38,7 +40,7 @@ export async function showQuarantineCommand(context: Context, id: string): Promi
   const ids = idsOf([id])
   const [row] = await withDatabase(context, (db) => readQuarantine(db, { ids, after: 0n, limit: 1 }))
   if (row === undefined) throw unknown(id)
-  print(context, new AsWritten(captureOf(row)), textOf(row))
+  print(context, new AsWritten(captureOf(row)), shownText(row))
 }
 
 function captureOf({ service, headers, body, receivedAt, source, reason }: QuarantinedRow) {
@@ -52,7 +54,7 @@ function captureOf({ service, headers, body, receivedAt, source, reason }: Quara
   }
 }
 
-function textOf({ id, service, receivedAt, source, reason, headers, body }: QuarantinedRow): string {
+function shownText({ id, service, receivedAt, source, reason, headers, body }: QuarantinedRow): string {
   const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${printable(value)}\n`)
   return [
     `delivery ${id}: ${reason}\n`,
@@ -67,7 +69,11 @@ export async function retryQuarantineCommand(context: Context, words: readonly s
   const ids = words.length === 0 ? null : idsOf(words)
   const settings = attachedSettings(context)
   const report = (count: number) => void (context.json || context.stderr.write(`verified ${count}\n`))
-  const retried = await withDatabase(context, (db) => retryAtOnce(db, settings, { ids, report }))
+  const retried = await withDatabase(context, async (db) => {
+    const outcomes = await retryAtOnce(db, settings, { ids, report })
+    await recordAct(context, db, { action: 'webhooks_retried', detail: retrySentences(outcomes).join(', ') })
+    return outcomes
+  })
   const missing = ids?.find((id) => !retried.some((one) => one.id === id))
   if (missing !== undefined) throw unknown(String(missing))
   print(context, wholeOf(retried), sentenceOf(retried))
@@ -83,12 +89,19 @@ function sentenceOf(retried: readonly QuarantineRetryOutcome[]): string {
 export async function dropQuarantineCommand(
   context: Context,
   words: readonly string[],
-  { all = false }: { all?: boolean },
+  { all = false, reason }: { all?: boolean; reason?: string },
 ): Promise<void> {
   if (all === words.length > 0) throw wrongUse('no delivery given', 'give their numbers, or --all')
   const ids = all ? null : idsOf(words)
-  const dropped = await withDatabase(context, (db) => dropQuarantined(db, ids))
-  print(context, { dropped }, `${dropped} deleted\n`)
+  const why = reason === undefined ? null : textOf('--reason', reason)
+  const dropped = await withDatabase(context, (db) =>
+    inTransaction(db, async (tx) => {
+      const ended = await dropQuarantined(tx, ids)
+      await recordAct(context, tx, { action: 'webhooks_dropped', detail: dropText(ended, why) })
+      return ended
+    }),
+  )
+  print(context, { dropped: dropped.length }, `${dropped.length} deleted\n`)
 }
 
 function idsOf(words: readonly string[]): bigint[] {

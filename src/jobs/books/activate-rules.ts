@@ -15,7 +15,6 @@ import {
   markUnapplied,
   noteWaitingRules,
   saveActiveRules,
-  waitingRules,
 } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 
@@ -89,24 +88,25 @@ export async function decideAllAnew(db: Kysely<Tables>, digest: string | null): 
 /**
  * The rules that are active, even if the settings of this process differ.
  * @param otherwise before any were activated
- * @throws Fault `settings_bad` if people have yet to approve the first ones
  */
 export async function rulesInForce<Wanted extends Rules>(
   db: Kysely<Tables>,
   otherwise: Wanted,
 ): Promise<Wanted | Required<RuleSet>> {
   const [newest] = await listRuleSets(db, 1)
-  if (newest !== undefined) return parsed(newest.rules)
-  if ((await waitingRules(db)) === null) return otherwise
+  return newest === undefined ? otherwise : parsed(newest.rules)
+}
+
+/**
+ * As `rulesInForce`. They stay active until the transaction ends.
+ * @throws Fault `settings_bad` if people have yet to approve the first ones
+ */
+export async function holdRules(tx: Transaction<Tables>, otherwise: Rules): Promise<Rules> {
+  const active = await activeRules(tx)
+  if (active === null || active.digest !== null) return rulesInForce(tx, otherwise)
   const fault =
     'no policy is active: two people approve that of the settings, beginning with "bin/depositd policy approve"'
   throw new Fault('settings_bad', { faults: [fault] })
-}
-
-/** As `rulesInForce`. They stay active until the transaction ends. */
-export async function holdRules(tx: Transaction<Tables>, otherwise: Rules): Promise<Rules> {
-  await activeRules(tx)
-  return rulesInForce(tx, otherwise)
 }
 
 let latest: { text: string; rules: Required<RuleSet> } | null = null

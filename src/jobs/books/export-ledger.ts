@@ -1,5 +1,10 @@
 import { Fault } from '../../core/errors.ts'
-import { ExportFolder, type WrittenFile } from '../../ledger/export/export-folder.ts'
+import {
+  type ExportedFiles,
+  ExportFolder,
+  type ExportTarget,
+  type WrittenFile,
+} from '../../ledger/export/export-folder.ts'
 import {
   type AssetTotal,
   type ExportContents,
@@ -44,7 +49,8 @@ export type ExportSelection = {
 export type ExportWish = {
   format: ExportFormatName
   selection: ExportSelection
-  folder: string
+  /** A folder, or anything else that takes the files once the books were found fit. */
+  folder: string | ((files: ExportedFiles) => Promise<ExportTarget>)
   pageSize?: number
   /** With the values and gains of the books. */
   isValued?: boolean
@@ -92,21 +98,21 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     replay: null,
   }
   if (format.gaps !== undefined) await refuseGaps(source, format.gaps)
-  await using folder = await ExportFolder.open(wish.folder, format)
+  await using target = await targetOf(wish, format)
   const tally = new Tally()
   for await (const { journals, after } of pagesOf({ ...source, replay: replayOf(format) })) {
-    await folder.write(journals.flatMap(format.journal))
+    await target.write(journals.flatMap(format.journal))
     for (const journal of journals) tally.add(journal)
     wish.onProgress({ journals: tally.counts().journals, at: after ?? lastJournal, of: lastJournal })
   }
   for (const revaluation of await revaluationsOf(source)) {
-    await folder.write(format.journal(revaluation))
+    await target.write(format.journal(revaluation))
     tally.addAccounts(revaluation)
   }
   const used = tally.used()
   const priced = format.hasPrices ? await pricesOf(source, used, currency) : null
-  await folder.write([format.tail(used, priced)])
-  return folder.finish((files) => ({
+  await target.write([format.tail(used, priced)])
+  return target.finish((files) => ({
     version: 1 as const,
     format: wish.format,
     selection,
@@ -116,6 +122,10 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     ...tally.counts(),
     totals: tally.totals(),
   }))
+}
+
+function targetOf({ folder }: ExportWish, format: ExportFormat): Promise<ExportTarget> {
+  return typeof folder === 'string' ? ExportFolder.open(folder, format) : folder(format)
 }
 
 /** Of lots, which follow from all journals up to then; null if some are not exported. */

@@ -13,7 +13,7 @@ import {
 import { inTransaction } from '../../store/database.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
-import { rulesInForce } from './activate-rules.ts'
+import { holdRules } from './activate-rules.ts'
 
 export type ProposeDeps = { db: Kysely<Tables>; rules: ProposalRules; now: () => Date }
 
@@ -44,7 +44,7 @@ export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Pro
     const ids = new Set(page.map(({ role, transfer }) => `${role} ${transfer}`))
     const isInPage = ({ transfer }: Pick<Proposal, 'transfer'>) =>
       ids.has(`${transfer.role} ${transferRef(transfer)}`)
-    const found = propose(pairs, await rulesInForce(tx, rules))
+    const found = propose(pairs, await holdRules(tx, rules))
     const proposals = found.proposals.filter(isInPage)
     await syncProposals(tx, page, proposals)
     const depositOf = new Map(pairs.map(({ transfer, depositId }) => [transferRef(transfer), depositId]))

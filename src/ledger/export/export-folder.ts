@@ -1,26 +1,80 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fault, messageOf } from '../../core/errors.ts'
 import type { ExportFormat } from './exported-journal.ts'
 
 export type WrittenFile = { name: string; bytes: number; sha256: string }
 
-const manifestName = 'manifest.json'
+export const manifestName = 'manifest.json'
 
-type ExportedFiles = Pick<ExportFormat, 'file' | 'head' | 'linesMax'>
+export type ExportedFiles = Pick<ExportFormat, 'file' | 'head' | 'linesMax'>
 
-/** Growing files get their names when all are complete, so that a part is not mistaken for the whole. */
-export class ExportFolder implements AsyncDisposable {
-  readonly #folder: string
+/** Where an export goes. A piece stays in one file. */
+export type ExportTarget = AsyncDisposable & {
+  write: (pieces: readonly string[]) => Promise<void>
+  finish: <Manifest extends object>(
+    manifest: (files: readonly WrittenFile[]) => Manifest,
+  ) => Promise<Manifest>
+}
+
+/** Takes the bytes of one file. To dispose of it twice does nothing. */
+export type FileSink = AsyncDisposable & {
+  write: (data: Buffer) => Promise<void>
+  end: () => Promise<void>
+}
+
+type OpenSink = (name: string) => Promise<FileSink>
+
+/** The files of one export, one after the other. */
+export class ExportFiles implements AsyncDisposable {
   readonly #files: ExportedFiles
+  readonly #open: OpenSink
   readonly #written: WrittenFile[] = []
   #growing: GrowingFile
 
-  private constructor(folder: string, files: ExportedFiles, first: GrowingFile) {
+  private constructor(files: ExportedFiles, openNamed: OpenSink, first: GrowingFile) {
+    this.#files = files
+    this.#open = openNamed
+    this.#growing = first
+  }
+
+  static async begin(files: ExportedFiles, openNamed: OpenSink): Promise<ExportFiles> {
+    return new ExportFiles(files, openNamed, await GrowingFile.begin(files, openNamed))
+  }
+
+  async write(pieces: readonly string[]): Promise<void> {
+    const { linesMax } = this.#files
+    if (linesMax === undefined) return this.#growing.write(pieces.join(''))
+    for (const piece of pieces) {
+      if (this.#growing.lines + linesIn(piece) > linesMax) await this.#startNext()
+      await this.#growing.write(piece)
+    }
+  }
+
+  async #startNext(): Promise<void> {
+    this.#written.push(await this.#growing.end())
+    const file = nameInSeries(this.#files.file, this.#written.length + 1)
+    this.#growing = await GrowingFile.begin({ ...this.#files, file }, this.#open)
+  }
+
+  async end(): Promise<readonly WrittenFile[]> {
+    return [...this.#written, await this.#growing.end()]
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#growing[Symbol.asyncDispose]()
+  }
+}
+
+/** Growing files get their names when all are complete, so that a part is not mistaken for the whole. */
+export class ExportFolder implements ExportTarget {
+  readonly #folder: string
+  readonly #files: ExportFiles
+
+  private constructor(folder: string, files: ExportFiles) {
     this.#folder = folder
     this.#files = files
-    this.#growing = first
   }
 
   /**
@@ -38,77 +92,82 @@ export class ExportFolder implements AsyncDisposable {
       (isOfSeries(name.replace(/\.part$/, ''), files.file) && (isEnding || name.endsWith('.part')))
     if (!names.every(isOwn)) throw refusal(`--out is not empty: ${folder}`, 'choose an empty folder')
     for (const name of names) await rm(join(folder, name))
-    return new ExportFolder(folder, files, await GrowingFile.begin(folder, files))
+    return new ExportFolder(
+      folder,
+      await ExportFiles.begin(files, (name) => openSink(join(folder, partOf(name)))),
+    )
   }
 
-  /** A piece stays in one file. */
-  async write(pieces: readonly string[]): Promise<void> {
-    const { linesMax } = this.#files
-    if (linesMax === undefined) return this.#growing.write(pieces.join(''))
-    for (const piece of pieces) {
-      if (this.#growing.lines + linesIn(piece) > linesMax) await this.#startNext()
-      await this.#growing.write(piece)
-    }
-  }
-
-  async #startNext(): Promise<void> {
-    this.#written.push(await this.#growing.end())
-    const file = nameInSeries(this.#files.file, this.#written.length + 1)
-    this.#growing = await GrowingFile.begin(this.#folder, { ...this.#files, file })
+  write(pieces: readonly string[]): Promise<void> {
+    return this.#files.write(pieces)
   }
 
   async finish<Manifest extends object>(
     manifest: (files: readonly WrittenFile[]) => Manifest,
   ): Promise<Manifest> {
-    const files = [...this.#written, await this.#growing.end()]
+    const files = await this.#files.end()
     const document = manifest(files)
     const path = join(this.#folder, manifestName)
-    await writeFile(newOf(path), `${JSON.stringify(document, null, 2)}\n`, { flush: true })
+    await writeFile(newOf(path), manifestText(document), { flush: true })
     for (const { name } of files) await rename(join(this.#folder, partOf(name)), join(this.#folder, name))
     await rename(newOf(path), path)
     return document
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#growing[Symbol.asyncDispose]()
+    await this.#files[Symbol.asyncDispose]()
+  }
+}
+
+export function manifestText(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+async function openSink(path: string): Promise<FileSink> {
+  const handle = await open(path, 'w')
+  return {
+    write: (data) => handle.writeFile(data),
+    async end() {
+      await handle.datasync()
+      await handle.close()
+    },
+    [Symbol.asyncDispose]: () => handle.close(),
   }
 }
 
 class GrowingFile implements AsyncDisposable {
   readonly #name: string
-  readonly #handle: FileHandle
+  readonly #sink: FileSink
   readonly #hash = createHash('sha256')
   #bytes = 0
   lines = 0
 
-  private constructor(name: string, handle: FileHandle) {
+  private constructor(name: string, sink: FileSink) {
     this.#name = name
-    this.#handle = handle
+    this.#sink = sink
   }
 
-  static async begin(folder: string, { file, head }: ExportedFiles): Promise<GrowingFile> {
-    const growing = new GrowingFile(file, await open(join(folder, partOf(file)), 'w'))
+  static async begin({ file, head }: ExportedFiles, openNamed: OpenSink): Promise<GrowingFile> {
+    const growing = new GrowingFile(file, await openNamed(file))
     await growing.write(head)
     return growing
   }
 
   async write(text: string): Promise<void> {
     const data = Buffer.from(text)
-    await this.#handle.writeFile(data)
+    await this.#sink.write(data)
     this.#hash.update(data)
     this.#bytes += data.length
     this.lines += linesIn(text)
   }
 
   async end(): Promise<WrittenFile> {
-    await this.#handle.datasync()
-    await this.#handle.close()
+    await this.#sink.end()
     return { name: this.#name, bytes: this.#bytes, sha256: this.#hash.digest('hex') }
   }
 
-  /** Closing twice does nothing. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#handle.close()
+    await this.#sink[Symbol.asyncDispose]()
   }
 }
 

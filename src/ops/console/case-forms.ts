@@ -3,10 +3,9 @@ import { type AttachedFile, attachmentColumns, type MismatchDetail } from '../..
 import { valueText } from '../../presentation/text.ts'
 import type { SnoozeEnd } from '../../store/mismatches/cases.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
-import { type Html, type HtmlContent, html, tableOf, whole, withShown } from './html.ts'
-import { timeOf } from './page.ts'
+import { type Html, type HtmlContent, html, tableOf, timeOf, whole, withShown } from './html.ts'
 import { hidden } from './passkey-form.ts'
-import type { ConsoleUser } from './people.ts'
+import { type ConsoleUser, may } from './people.ts'
 
 const hourMs = 3_600_000
 
@@ -30,8 +29,7 @@ export function caseForms(
   user: ConsoleUser,
   names: readonly string[],
 ): Html {
-  if (!user.roles.includes('operator'))
-    return html`<p class="note">To work on it, you need the role operator.</p>`
+  if (!may(user, 'work on cases')) return html`<p class="note">To work on it, you need the role operator.</p>`
   const form = (action: string, button: Html, fields: HtmlContent = null) =>
     html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}${button}</form>
 `

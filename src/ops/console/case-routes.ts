@@ -2,16 +2,16 @@ import { mayBeLost } from '../../core/mismatch.ts'
 import type { MismatchRow } from '../../presentation/mismatch.ts'
 import type { CaseAction, SnoozeEnd } from '../../store/mismatches/cases.ts'
 import { snoozeEnds, snoozesMs } from './case-forms.ts'
+import { draftsOf, requestOf } from './decision-routes.ts'
 import { refused } from './forms.ts'
 import { mismatchFilter } from './mismatches.ts'
-import { type ConsolePeople, type ConsoleUser, namesOf } from './people.ts'
-import { draftsOf, requestOf, signedIn } from './people-routes.ts'
+import { type ConsolePeople, type ConsoleUser, namesOf, personWho, signedIn } from './people.ts'
 import { missing, numberOf, readQuery } from './query.ts'
 import { type ConsoleAnswer, type ConsoleRequest, readNumbered } from './request.ts'
 
 export async function workOnCase(request: ConsoleRequest): Promise<ConsoleAnswer> {
   const { reader, user, id } = request
-  const person = operator(user)
+  const person = personWho(user, 'work on cases')
   const { mismatch } = await readNumbered('mismatch', id, reader.mismatch)
   const { severity, loss_base: loss } = mismatch
   return workOn(request, person, {
@@ -25,7 +25,7 @@ const casesMax = 500
 /** All mismatches of a filter at once. */
 export async function workOnCases(request: ConsoleRequest): Promise<ConsoleAnswer> {
   const { reader, people, user, field } = request
-  const person = operator(user)
+  const person = personWho(user, 'work on cases')
   const filter = new URLSearchParams(field('filter'))
   filter.delete('after')
   const cases = await reader.mismatches({ ...mismatchFilter(filter, reader), limit: casesMax })
@@ -61,7 +61,7 @@ async function workOn(
 
 /** Of one mismatch or of a list. */
 export async function undoWork({ people, reader, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
-  const person = operator(user)
+  const person = personWho(user, 'work on cases')
   const { mismatches, undo } = await people.undoWork(person, numberOf('event', field('event')))
   const [first = 0n, ...others] = mismatches
   if (others.length === 0) return { redirect: withDone(`/mismatches/${first}`, undo) }
@@ -71,7 +71,7 @@ export async function undoWork({ people, reader, user, field }: ConsoleRequest):
 }
 
 export async function attachToCase({ people, user, id, file }: ConsoleRequest): Promise<ConsoleAnswer> {
-  const person = operator(user)
+  const person = personWho(user, 'work on cases')
   if (file === null) throw refused('choose a file', 400)
   await people.attach(person, numberOf('id', id), file)
   return { redirect: `/mismatches/${id}` }
@@ -100,12 +100,6 @@ function withDone(path: string, event: bigint): string {
 async function assigneeOf(people: ConsolePeople, name: string): Promise<string | null> {
   if (name === '' || namesOf(await people.everyone()).includes(name)) return name || null
   throw refused(`${name} is not in the register of people`, 400)
-}
-
-function operator(user: ConsoleUser | null): ConsoleUser {
-  const person = signedIn(user)
-  if (person.roles.includes('operator')) return person
-  throw refused(`${person.person} is no operator`)
 }
 
 /** @throws Fault `request_refused` if the form is not one of a case */

@@ -1,22 +1,24 @@
 import type { JsonValue } from '../../people/decision.ts'
 import { challengeOf, challengeOfAll } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
-import {
-  addressColumns,
-  addressLines,
-  decisionKindText,
-  resolutionColumns,
-  ruleColumns,
-  ruleLines,
-} from '../../presentation/decision.ts'
-import { transferColumns } from '../../presentation/deposit.ts'
-import { type Fact, type TableColumn, valueText } from '../../presentation/text.ts'
+import { decisionKindText } from '../../presentation/decision.ts'
+import { type Fact, valueText } from '../../presentation/text.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
+import { booksOf, openingFactsOf } from './decision-books.ts'
 import { refused } from './forms.ts'
-import { factsOf, type Html, type HtmlContent, html, type ShownColumn, tableOf, whole } from './html.ts'
-import { badge, type ConsolePage, filterForm, pager, sectionOf, type Tone, timeOf } from './page.ts'
+import {
+  factsOf,
+  type Html,
+  type HtmlContent,
+  html,
+  type ShownColumn,
+  tableOf,
+  timeOf,
+  whole,
+} from './html.ts'
+import { badge, type ConsolePage, filterForm, pager, sectionOf, type Tone } from './page.ts'
 import { hidden, passkeyForm, requestOptions } from './passkey-form.ts'
-import type { ConsoleDecision, ConsoleDraft, ConsoleJournal, ConsoleUser, EachDone } from './people.ts'
+import type { ConsoleDecision, ConsoleDraft, ConsoleUser, EachDone } from './people.ts'
 import { numberOf, oneOf, readQuery } from './query.ts'
 
 const states = ['waiting', 'done', 'rejected', 'outdated'] as const
@@ -87,7 +89,7 @@ ${factsOf(factsOfDecision(shown))}
 ${sectionOf('What it books', booksOf([shown]))}
 ${sectionOf('Signatures', tableOf(shown.events, { caption: 'Who signed, and with what', columns: eventColumns, empty: 'None.' }))}
 ${state === 'waiting' ? sectionOf('Approve or reject', actionsFor(shown, user, origin)) : null}
-<details><summary>The text that is signed</summary><pre>${whole(text)}</pre></details>`
+${kind === 'opening' ? html`<p><a href="/decisions/${id}/text">Download the text that is signed</a>, with every line.</p>` : html`<details><summary>The text that is signed</summary><pre>${whole(text)}</pre></details>`}`
   return { title, entry: '/decisions', body }
 }
 
@@ -176,40 +178,9 @@ function problemList(problems: readonly string[]): Html | null {
   return html`<ul class="problem">${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`
 }
 
-type ShownBooks = Pick<ConsoleDecision, 'content' | 'journals' | 'resolutions'>
-
-function booksOf(shown: readonly ShownBooks[]): HtmlContent {
-  const addresses = shown.flatMap(({ content }) =>
-    content?.kind === 'addresses' ? addressLines(content.grounds.books) : [],
-  )
-  const rules = shown.flatMap(({ content }) => ruleLines(content?.grounds.books ?? []))
-  const resolutions = shown.flatMap((one) => one.resolutions)
-  const journals = shown.flatMap((one) => one.journals)
-  if (addresses.length + rules.length + resolutions.length + journals.length === 0)
-    return html`<p class="empty">No journal.</p>`
-  return [
-    tableUnlessEmpty(addresses, { caption: 'Addresses', columns: addressColumns }),
-    tableUnlessEmpty(rules, { caption: 'Rules that change; amounts in base units', columns: ruleColumns }),
-    tableUnlessEmpty(resolutions, { caption: 'Mismatches that it resolves', columns: resolutionColumns }),
-    ...journals.map(journalTable),
-  ]
-}
-
-function tableUnlessEmpty<Row>(
-  rows: readonly Row[],
-  settings: { caption: string; columns: readonly TableColumn<Row>[] },
-): Html | null {
-  return rows.length === 0 ? null : tableOf(rows, { ...settings, empty: '' })
-}
-
-function journalTable({ key, place, transfers }: ConsoleJournal): Html {
-  const caption = `${key}, ${place}`
-  return html`<p class="note">${caption}</p>
-${tableOf(transfers, { caption, columns: transferColumns, empty: 'No transfers.' })}`
-}
-
 function factsOfDecision({
   content,
+  journals,
   requested_by: by,
   requested_at: at,
   reason,
@@ -218,7 +189,8 @@ function factsOfDecision({
   return [
     { name: 'requested by', lines: [by ?? 'no valid signature'] },
     { name: 'requested', lines: [], show: timeOf(at) },
-    ...changeFacts(content?.change),
+    ...changeFacts(content?.change).filter(({ name }) => content?.kind !== 'opening' || name !== 'file'),
+    ...(content?.kind === 'opening' ? openingFactsOf(content.change, journals) : []),
     ...rejected,
   ]
 }

@@ -17,17 +17,18 @@ import { lossText } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { reasonColumns } from '../../presentation/reasons.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
-import { clip, factsOf, type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
 import {
-  badge,
-  type ConsolePage,
-  filterForm,
-  pager,
-  sectionOf,
-  severityColumn,
-  stateBadge,
+  clip,
+  factsOf,
+  type Html,
+  html,
+  type ShownColumn,
+  tableOf,
   timeOf,
-} from './page.ts'
+  withShown,
+  withTimes,
+} from './html.ts'
+import { badge, type ConsolePage, filterForm, pager, sectionOf, severityColumn, stateBadge } from './page.ts'
 import type { ConsoleUser } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleChoices, ConsoleDeposit, ConsoleDepositFilter } from './reader.ts'
@@ -170,7 +171,7 @@ function journalsHtml({ id, journals }: ConsoleDeposit): Html {
   if (journals.length === 0) return html`<p class="empty">Nothing is booked of it yet.</p>`
   const shown = journals.slice(0, journalsMax).map((journal) => {
     const title = journalTitle(journal)
-    return html`<h3 class="journal">${title}</h3>
+    return html`<h3 class="journal">${withTimes(title)}</h3>
 ${tableOf(journal.transfers, { caption: title, columns: transferColumns, empty: '' })}`
   })
   const left = journals.length - shown.length
@@ -229,7 +230,12 @@ export function depositList(
   rows: readonly DepositListRow[],
   { caption, ...services }: ServicesShown & { caption: string },
 ): Html {
-  return tableOf(rows, { caption, columns: columnsFor(listColumns, services), empty: 'No deposits.' })
+  return tableOf(rows, {
+    caption,
+    columns: columnsFor(listColumns, services),
+    empty:
+      'No deposits. One appears as soon as a webhook, a record of the API or a payment on a chain reports it; a filter may hide others.',
+  })
 }
 
 const listColumns = withShown(depositColumns, {

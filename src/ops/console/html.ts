@@ -48,7 +48,7 @@ export function withShown<Row>(
 export function factsOf(facts: readonly (Fact & { show?: HtmlContent })[]): Html {
   const parts = facts.map(
     ({ name, lines, show }) =>
-      html`<div><dt>${name}</dt>${show === undefined ? lines.map((line) => html`<dd>${line}</dd>`) : html`<dd>${show}</dd>`}</div>
+      html`<div><dt>${name}</dt>${show === undefined ? lines.map((line) => html`<dd>${withTimes(clip(line))}</dd>`) : html`<dd>${show}</dd>`}</div>
 `,
   )
   return html`<dl class="facts">${parts}</dl>`
@@ -56,8 +56,13 @@ export function factsOf(facts: readonly (Fact & { show?: HtmlContent })[]): Html
 
 function cellOf<Row>(row: Row, { title, value, align, show }: ShownColumn<Row>): Html {
   const text = value(row)
-  const content = show === undefined ? clip(text, longestCell) : show(row)
-  const length = content === '' || content === null ? 'none' : text.length <= longestWord ? 'short' : 'long'
+  const content = show === undefined ? withTimes(clip(text, longestCell)) : show(row)
+  const length =
+    (show === undefined && text === '') || content === '' || content === null
+      ? 'none'
+      : text.length <= longestWord
+        ? 'short'
+        : 'long'
   const classes = `${align ?? 'left'} ${length}`
   return html`<td role="cell" class="${classes}" data-title="${headOf(title)}">${content}</td>`
 }
@@ -67,6 +72,24 @@ const asTheyAre = new Set(['ID', 'API', 'SHA-256'])
 /** The command line writes titles in capitals. */
 function headOf(title: string): string {
   return asTheyAre.has(title) ? title : title.slice(0, 1) + title.slice(1).toLowerCase()
+}
+
+/** In UTC, to the second; the script shows it in the zone of the reader. */
+export function timeOf(at: Date): Html {
+  return timeHtml(at.toISOString())
+}
+
+function timeHtml(iso: string): Html {
+  return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
+}
+
+const exactTimes = /(\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)/
+
+/** The command line writes exact times into its texts. */
+export function withTimes(text: string): HtmlContent {
+  return text
+    .split(exactTimes)
+    .map((part) => (exactTimes.test(part) && !Number.isNaN(Date.parse(part)) ? timeHtml(part) : part))
 }
 
 /** Trusted markup, made by `html`. A string is never taken for markup. */

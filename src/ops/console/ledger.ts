@@ -6,11 +6,12 @@ import {
   type TrialBalanceRow,
   trialBalanceColumns,
 } from '../../presentation/ledger.ts'
+import { exportForm } from './downloads.ts'
 import { refused } from './forms.ts'
-import { type Html, html, linkTo, tableOf, withShown } from './html.ts'
-import { badge, type ConsolePage, filterForm, partHtml, sectionOf, timeOf } from './page.ts'
+import { type Html, html, linkTo, tableOf, timeOf, withShown } from './html.ts'
+import { badge, type ConsolePage, filterForm, partHtml, sectionOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
-import type { ConsoleUser } from './people.ts'
+import { type ConsoleUser, may } from './people.ts'
 import { dayOf, readQuery, shortText } from './query.ts'
 import type { ConsoleStatementFilter, LedgerReading } from './reader.ts'
 
@@ -27,18 +28,19 @@ ${sectionOf(
     tableOf(rows, {
       caption: 'Months, the newest first',
       columns: periodColumns,
-      empty: 'Nothing is booked yet.',
+      empty: 'Nothing is booked yet. Journals follow from final payments and deliveries.',
     }),
   ),
   user?.roles.includes('accountant') ? monthForm(user) : null,
 )}
+${user !== null && may(user, 'export the books') ? sectionOf('Export', exportForm(user)) : null}
 ${sectionOf(
   'Checkpoints',
   partHtml(checkpoints, (rows) =>
     tableOf(rows, {
       caption: 'Checkpoints, the newest first',
       columns: checkpointColumns,
-      empty: 'Nothing is sealed yet.',
+      empty: 'Nothing is sealed yet. The daemon seals new rows within a minute, by itself.',
     }),
   ),
   html`<p class="note">A checkpoint is the root of a hash tree over all sealed rows: bin/depositd ledger verify checks it against the rows.</p>`,
@@ -65,7 +67,8 @@ function monthForm({ formToken }: ConsoleUser): Html {
 type TrialBalanceData = { lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceRow[] }
 
 function trialHtml({ lines, totals }: TrialBalanceData): Html {
-  if (totals.length === 0) return html`<p class="empty">Nothing is booked yet.</p>`
+  if (totals.length === 0)
+    return html`<p class="empty">Nothing is booked yet. Journals follow from final payments and deliveries.</p>`
   return html`${totals.map((total) => assetHtml(total, lines))}
 <p class="note">Sums are over all accounts, also over those that are not shown because there are too many.</p>`
 }

@@ -1,30 +1,20 @@
 import type { Person } from '../../people/decision.ts'
-import {
-  entryColumns,
-  ownerColumns,
-  proposalColumns,
-  quarantineColumns,
-  retrySentences,
-  scorecardColumns,
-} from '../../presentation/lists.ts'
+import { entryColumns, ownerColumns, proposalColumns, scorecardColumns } from '../../presentation/lists.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { OwnerLine } from '../../store/owners.ts'
-import type { QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { AuditLine } from '../../store/sessions.ts'
-import { type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
+import { type Html, html, type ShownColumn, tableOf, timeOf, withShown } from './html.ts'
 import { statementLink } from './ledger.ts'
 import { stagesTable, streamsTable } from './overview-tables.ts'
-import { type ConsolePage, filterForm, pager, partHtml, sectionOf, timeOf } from './page.ts'
-import { hidden } from './passkey-form.ts'
-import type { ConsoleUser } from './people.ts'
+import { type ConsolePage, filterForm, pager, partHtml, sectionOf } from './page.ts'
+import { type ConsoleUser, may } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type {
   ConsoleAddressFilter,
   ConsoleChoices,
   ConsoleProposalFilter,
-  ConsoleQuarantineFilter,
   Overview,
   SectionResult,
 } from './reader.ts'
@@ -58,62 +48,9 @@ ${filterForm('/addresses', [
     ? [{ name: 'service', label: 'Service', value: service, words: services, any: 'any' }]
     : []),
 ])}
-${tableOf(rows, { caption: 'Deposit addresses by owner', columns, empty: 'No addresses yet. Import those that the service has, or create one.' })}
+${tableOf(rows, { caption: 'Deposit addresses by owner', columns, empty: 'No addresses yet. Import those that the service has with bin/depositd channels import FILE, or create one with bin/depositd channels create.' })}
 ${pager({ path: '/addresses', wish, field: 'after', rows: keyed })}`
   return { title: 'Addresses', entry: '/addresses', body }
-}
-
-/** @throws Fault `request_refused` if a filter is unknown */
-export function quarantineFilter(
-  search: URLSearchParams,
-  { services }: ConsoleChoices,
-): ConsoleQuarantineFilter {
-  return { ...readQuery(search, { service: oneOf(services), before: numberOf }), limit: pageMax }
-}
-
-type QuarantinePageData = {
-  rows: readonly QuarantineLine[]
-  wish: ConsoleQuarantineFilter
-  user: ConsoleUser | null
-} & ConsoleChoices &
-  ServicesShown
-
-export function quarantinePage({ rows, wish, user, services, ...shown }: QuarantinePageData): ConsolePage {
-  const columns = withShown(columnsFor(quarantineColumns, shown), {
-    RECEIVED: ({ received_at: at }: QuarantineLine) => timeOf(at),
-  })
-  const filter = shown.hasSeveralServices
-    ? filterForm('/webhooks', [
-        { name: 'service', label: 'Service', value: wish.service, words: services, any: 'any' },
-      ])
-    : null
-  const next = html`<p>Correct the setting that refused them, and take them in:</p>
-<pre>bin/depositd webhooks quarantine show ID
-bin/depositd webhooks quarantine retry</pre>
-${retryForm(user)}`
-  const body = html`<h1>Webhooks in quarantine</h1>
-<p class="note">Webhooks whose signature or form was refused. They are kept until they are taken in or dropped, and nothing is lost.</p>
-${filter}
-${tableOf(rows, { caption: 'Webhooks in quarantine, the newest first', columns, empty: 'The quarantine is empty: every webhook was accepted.' })}
-${pager({ path: '/webhooks', wish, field: 'before', rows })}
-${rows.length === 0 ? null : sectionOf('Next', next)}`
-  return { title: 'Webhooks', entry: '/webhooks', body }
-}
-
-export function mayRetry({ roles }: ConsoleUser): boolean {
-  return roles.includes('operator') || roles.includes('administrator')
-}
-
-function retryForm(user: ConsoleUser | null): Html | null {
-  if (user === null || !mayRetry(user)) return null
-  return html`<form class="act" method="post" action="/webhooks">${hidden('form', user.formToken)}<button type="submit">Retry all</button></form>`
-}
-
-export function retriedPage(retried: readonly { outcome: string }[]): ConsolePage {
-  const body = html`<p class="crumbs"><a href="/webhooks">Webhooks in quarantine</a></p>
-<h1>Retried</h1>
-<ul>${retrySentences(retried).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
-  return { title: 'Retried', entry: '/webhooks', body }
 }
 
 /** @throws Fault `request_refused` if a filter is unknown */
@@ -151,15 +88,16 @@ export function servicesPage(
   {
     lines,
     overview,
-    maySeeSettings,
-  }: { lines: SectionResult<readonly ScorecardLine[]>; overview: Overview; maySeeSettings: boolean },
+    user,
+  }: { lines: SectionResult<readonly ScorecardLine[]>; overview: Overview; user: ConsoleUser | null },
   shown: ServicesShown,
 ): ConsolePage {
   const live = overview.gauges.live?.value
   const waits = live && stagesTable(live, shown)
   const read = live && streamsTable(live, overview.gauges.totals?.value ?? null)
   const body = html`<h1>Services and networks</h1>
-${maySeeSettings ? html`<p class="note"><a href="/settings">Active settings</a>: the policy, the services and the networks.</p>` : null}
+${may(user, 'see the settings') ? html`<p class="note"><a href="/settings">Active settings</a>: the policy, the services and the networks.</p>` : null}
+${may(user, 'run the doctor') ? html`<p class="note"><a href="/doctor">Doctor</a>: whether everything that depositd needs works, and the fix if not.</p>` : null}
 ${sectionOf('The last seven days', partHtml(lines, scorecard))}
 ${sectionOf('What is read', read ?? unread)}
 ${sectionOf('What waits', waits ?? unread)}`
@@ -185,7 +123,7 @@ export function peoplePage(people: readonly Person[], log: readonly AuditLine[] 
   const body = html`<h1>People</h1>
 <p class="note">Who decides, by signed decisions of administrators. To add a person: bin/depositd people invite NAME --roles ROLES</p>
 ${tableOf(people, { caption: 'People, their roles and keys', columns: personColumns, empty: 'No people yet. The first one enters with: bin/depositd people add NAME --roles administrator' })}
-${log === null ? null : sectionOf('What they did', tableOf(log, { caption: 'The newest of the audit log', columns: logColumns, empty: 'None yet.' }))}`
+${log === null ? null : sectionOf('What they did', tableOf(log, { caption: 'The newest of the audit log', columns: logColumns, empty: 'None yet. Sign-ins, exports, decisions and work on cases appear here.' }))}`
   return { title: 'People', entry: '/people', body }
 }
 

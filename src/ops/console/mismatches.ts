@@ -1,33 +1,24 @@
 import { mismatchKinds } from '../../core/mismatch.ts'
 import { severities } from '../../core/mismatches/kind-entry.ts'
-import {
-  adviceOf,
-  entryOf,
-  historyColumns,
-  type MismatchDetail,
-  type MismatchRow,
-  mismatchColumns,
-  mismatchFacts,
-} from '../../presentation/mismatch.ts'
+import { entryOf, type MismatchRow, mismatchColumns } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
-import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
+import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import type { MentionLine } from '../../store/mismatches/mentions.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { OpenCause } from '../gauges.ts'
-import { attachmentsOf, bulkForms, caseForms, doneForm, writeOffForm } from './case-forms.ts'
-import { bundleLink } from './deposits.ts'
+import { bulkForms, doneForm } from './case-forms.ts'
 import {
   clip,
-  factsOf,
   type Html,
   type HtmlContent,
   html,
   linkTo,
   type ShownColumn,
   tableOf,
+  timeOf,
   withShown,
+  withTimes,
 } from './html.ts'
-import { markdownHtml } from './markdown.ts'
 import { causesTable } from './overview-tables.ts'
 import {
   badge,
@@ -37,88 +28,10 @@ import {
   sectionOf,
   severityBadge,
   severityColumn,
-  timeOf,
 } from './page.ts'
-import type { ConsoleUser } from './people.ts'
+import { type ConsoleUser, may } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText, timeText } from './query.ts'
 import type { ConsoleChoices, ConsoleMismatchFilter } from './reader.ts'
-
-const historyMax = 200
-
-type MismatchPageData = {
-  runbook: string
-  user: ConsoleUser | null
-  names: readonly string[]
-  /** What was done just before. */
-  done: CaseAct | null
-}
-
-export function mismatchPage(
-  shown: MismatchDetail,
-  { runbook, user, names, done, hasSeveralServices }: ServicesShown & MismatchPageData,
-): ConsolePage {
-  const { mismatch, deposit, history } = shown
-  const id = String(mismatch.id)
-  const advice = adviceOf(shown)
-  const facts = mismatchFacts(shown, { ...advice, hasSeveralServices }).filter(
-    ({ name }) => name !== 'means' && name !== 'next',
-  )
-  const newest = history.slice(-historyMax)
-  const cut = history.length - newest.length
-  const body = html`<p class="crumbs"><a href="/mismatches">Mismatches</a></p>
-<h1>Mismatch ${id}: ${mismatch.kind}</h1>
-${doneForm(done, user)}
-<p>${severityBadge(mismatch.severity)} ${badge('quiet', mismatch.status)}${isRegressed(shown) ? html` ${badge('warning', 'regressed')}` : null}</p>
-<div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
-${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
-${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user, names))}
-${user?.roles.includes('operator') && deposit !== null ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}
-${sectionOf(
-  'History',
-  tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
-  cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
-)}
-${sectionOf('Attachments', attachmentsOf(shown, user))}
-${evidenceOf(deposit, user)}
-${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
-${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
-  return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }
-}
-
-/** Open again by new evidence, after a person put it aside. */
-function isRegressed({ mismatch, history }: MismatchDetail): boolean {
-  return (
-    mismatch.status === 'open' &&
-    history.some(({ action, actor }) => action === 'reopened' && actor === 'depositd')
-  )
-}
-
-function linked(
-  fact: Fact,
-  { mismatch, deposit }: Pick<MismatchDetail, 'mismatch' | 'deposit'>,
-): Fact & { show?: HtmlContent } {
-  if (fact.name === 'about') return { ...fact, show: subjectLink(mismatch.subject) }
-  if (fact.name !== 'deposit' || deposit === null) return fact
-  return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }
-}
-
-function evidenceOf(deposit: MismatchDetail['deposit'], user: ConsoleUser | null): Html | null {
-  return deposit && sectionOf('Evidence', bundleLink(deposit.id, user))
-}
-
-function commandsFor(id: string, depositId: string | null): Html {
-  const lines = [
-    `bin/depositd mismatches assign ${id} NAME`,
-    `bin/depositd mismatches comment ${id} TEXT`,
-    `bin/depositd mismatches snooze ${id} --until 24h`,
-    `bin/depositd mismatches resolve ${id} --reason TEXT`,
-    ...(depositId === null ? [] : [`bin/depositd deposits show ${depositId}`]),
-  ]
-  return html`<pre>${lines.map(
-    (line) => html`<code>${line}</code>
-`,
-  )}</pre>`
-}
 
 const statuses = ['open', 'snoozed', 'all'] as const
 const pageMax = 50
@@ -189,7 +102,7 @@ ${filterForm('/mismatches', [
 <p class="note">${explained[status]}</p>
 ${mismatchList(rows, { caption: 'Mismatches, the gravest and oldest first', hasSeveralServices })}
 ${pager({ path: '/mismatches', wish, field: 'after', rows })}
-${rows.length > 0 && user?.roles.includes('operator') ? sectionOf('All of this filter', bulkForms(filter, user, names)) : null}`
+${rows.length > 0 && user !== null && may(user, 'work on cases') ? sectionOf('All of this filter', bulkForms(filter, user, names)) : null}`
   return { title: 'Mismatches', entry: '/mismatches', body }
 }
 
@@ -270,13 +183,18 @@ export function mismatchList(
   rows: readonly MismatchRow[],
   { caption, ...services }: ServicesShown & { caption: string },
 ): Html {
-  return tableOf(rows, { caption, columns: columnsFor(listColumns, services), empty: 'No mismatches.' })
+  return tableOf(rows, {
+    caption,
+    columns: columnsFor(listColumns, services),
+    empty:
+      'No mismatches. If sources disagree, it appears here with the next step; a filter may hide others.',
+  })
 }
 
 const longestSubject = 120
 const longestDetail = 240
 
-function subjectLink(subject: string): HtmlContent {
+export function subjectLink(subject: string): HtmlContent {
   const [, id] = /^deposit\/([1-9]\d{0,17})$/.exec(subject) ?? []
   return id === undefined ? clip(subject, longestSubject) : html`<a href="/deposits/${id}">${subject}</a>`
 }
@@ -290,5 +208,5 @@ const listColumns = withShown(mismatchColumns, {
     html`${name === null ? status : `${status}, ${name}`}${regressed ? html` ${badge('warning', 'regressed')}` : null}`,
   'ACT IN': ({ act_in: left }: MismatchRow) => (left === 'overdue' ? badge('severe', left) : left),
   DETAIL: (row: MismatchRow) =>
-    html`${clip(mismatchSentence(row), longestDetail)}<p class="next">${entryOf(row.kind).next}</p>`,
+    html`${withTimes(clip(mismatchSentence(row), longestDetail))}<p class="next">${entryOf(row.kind).next}</p>`,
 })

@@ -3,8 +3,7 @@ import { depositStates } from '../../core/judging/reconcile.ts'
 import { formatAmount } from '../../core/money.ts'
 import type { AmountOfAsset, ChartFigures } from '../../store/charts.ts'
 import { barChart, type ChartSeries, legend, lineChart, rowChart, segments, sparkline } from './charts.ts'
-import { type Html, type HtmlContent, html, linkTo, type ShownColumn, tableOf } from './html.ts'
-import { timeOf } from './page.ts'
+import { type Html, type HtmlContent, html, linkTo, type ShownColumn, tableOf, timeOf } from './html.ts'
 
 /** Each leads to the list that it sums up, and has its numbers as a table. */
 export function overviewCharts(figures: ChartFigures): Html {

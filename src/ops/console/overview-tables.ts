@@ -9,8 +9,8 @@ import type { StoreTotals } from '../../store/gauges.ts'
 import type { Live, OpenCause } from '../gauges.ts'
 import { shownAccounts } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'
-import { type Html, html, linkTo, type ShownColumn, tableOf } from './html.ts'
-import { badge, severityColumn, type Tone, timeOf } from './page.ts'
+import { type Html, html, linkTo, type ShownColumn, tableOf, timeOf } from './html.ts'
+import { badge, severityColumn, type Tone } from './page.ts'
 import type { ConsoleChoices } from './reader.ts'
 
 const minuteMs = 60_000

@@ -4,7 +4,7 @@ import type { StoreTotals } from '../../store/gauges.ts'
 import type { GaugeValues, Live, ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 import { depositList } from './deposits.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, timeOf } from './html.ts'
 import { mismatchList } from './mismatches.ts'
 import { overviewCharts } from './overview-charts.ts'
 import {
@@ -19,7 +19,7 @@ import {
   streamsTable,
   unitsText,
 } from './overview-tables.ts'
-import { type ConsolePage, partHtml, sectionOf, type Tone, timeOf } from './page.ts'
+import { type ConsolePage, partHtml, sectionOf, type Tone } from './page.ts'
 import type { Overview } from './reader.ts'
 
 const refreshSeconds = 30

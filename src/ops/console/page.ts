@@ -1,5 +1,13 @@
 import { severities } from '../../core/mismatches/kind-entry.ts'
-import { type Html, type HtmlContent, html, linkTo, type QueryValue, type ShownColumn } from './html.ts'
+import {
+  type Html,
+  type HtmlContent,
+  html,
+  linkTo,
+  type QueryValue,
+  type ShownColumn,
+  timeOf,
+} from './html.ts'
 import type { SectionResult } from './reader.ts'
 
 export type ConsolePage = {
@@ -91,12 +99,6 @@ export const iconPath = '/console-icon.svg'
 
 /** Two bars, level with each other. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b6e5f"/><path d="M6 12h20M6 20h20" stroke="#fff" stroke-width="3.4" stroke-linecap="round"/></svg>`
-
-/** In UTC, to the second. */
-export function timeOf(at: Date): Html {
-  const text = at.toISOString()
-  return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`
-}
 
 /** Never by the colour alone. */
 export function badge(tone: Tone, text: string): Html {

@@ -1,3 +1,4 @@
+import type { ExportFormatName } from '../../ledger/export/formats.ts'
 import type { ConsoleRequestContent } from '../../people/console-request.ts'
 import type { DecisionContent, Person } from '../../people/decision.ts'
 import type { Passkey } from '../../people/passkey.ts'
@@ -9,7 +10,9 @@ import type { DecisionLine } from '../../store/decisions.ts'
 import type { UploadedFile } from '../../store/mismatches/attachments.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
-import type { AuditLine, Invitation } from '../../store/sessions.ts'
+import type { AuditLine, Invitation, RecordedAct } from '../../store/sessions.ts'
+import { refused } from './forms.ts'
+import type { ZipWriter } from './zip.ts'
 
 export type ConsoleUser = {
   person: string
@@ -23,6 +26,38 @@ export type ConsoleUser = {
   /** In every form, so that no other site can send one. */
   formToken: string
 }
+
+/** @throws Fault `request_refused` */
+export function signedIn(user: ConsoleUser | null): ConsoleUser {
+  if (user === null) throw refused('you are signed out: sign in, and try again', 401)
+  return user
+}
+
+/** Who may do what changes and signs no books. */
+export const mayDo = {
+  'work on cases': ['operator'],
+  'handle webhooks': ['operator', 'administrator'],
+  'run the doctor': ['operator', 'administrator'],
+  'export the books': ['accountant', 'auditor', 'administrator'],
+  'see the audit log': ['auditor', 'administrator'],
+  'see the settings': ['auditor', 'administrator'],
+} as const satisfies Record<string, readonly PersonRole[]>
+
+type Permission = keyof typeof mayDo
+
+export function may(user: ConsoleUser | null, act: Permission): boolean {
+  return mayDo[act].some((role) => user?.roles.includes(role))
+}
+
+/** @throws Fault `request_refused` unless the reader is signed in, and may do it */
+export function personWho(user: ConsoleUser | null, act: Permission): ConsoleUser {
+  const person = signedIn(user)
+  if (may(person, act)) return person
+  throw refused(`to ${act}, ${person.person} needs the role ${mayDo[act].join(' or ')}`)
+}
+
+/** All of the books without a month. */
+export type ConsoleExport = { format: ExportFormatName; isValued: boolean; period: string | null }
 
 export type ConsoleJournal = { key: string; place: string; transfers: readonly TransferLine[] }
 
@@ -89,10 +124,14 @@ export type ConsolePeople = {
   everyone: () => Promise<readonly Person[]>
   /** The newest of what people did. */
   log: (user: ConsoleUser, limit: number) => Promise<readonly AuditLine[]>
-  /** Before the data leaves. */
-  recordBundle: (user: ConsoleUser, deposit: bigint) => Promise<void>
+  /** In the audit log, before the data leaves. */
+  recordAct: (user: ConsoleUser, taken: RecordedAct) => Promise<void>
+  /** Also recorded. One export at a time. @throws Fault `request_refused` if another one runs */
+  exportBooks: (user: ConsoleUser, wish: ConsoleExport, archive: ZipWriter) => Promise<void>
   /** Verifies all webhooks in quarantine again, and accepts the genuine ones. */
-  retryQuarantine: () => Promise<readonly { outcome: string }[]>
+  retryQuarantine: (user: ConsoleUser) => Promise<readonly { outcome: string }[]>
+  /** @returns false if it is no longer there */
+  dropQuarantined: (user: ConsoleUser, id: bigint, reason: string) => Promise<boolean>
   /** @returns the number of the first event */
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<bigint>
   attach: (user: ConsoleUser, mismatch: bigint, file: UploadedFile) => Promise<void>

@@ -1,15 +1,16 @@
 import type { Owner } from '../../core/evidence.ts'
 import type { DepositDetail, DepositListRow } from '../../presentation/deposit.ts'
+import type { DoctorFinding } from '../../presentation/doctor.ts'
 import type { CheckpointRow, PeriodRow, StatementRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
-import type { Fact } from '../../presentation/text.ts'
+import type { Fact, ServicesShown } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { ChartFigures } from '../../store/charts.ts'
 import type { MentionFilter, MentionLine } from '../../store/mismatches/mentions.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { OwnerLine } from '../../store/owners.ts'
-import type { QuarantineLine } from '../../store/quarantine.ts'
+import type { QuarantinedRow, QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { StoredRuleSet } from '../../store/streams.ts'
 import type { OpenCause, ReportedGauges } from '../gauges.ts'
@@ -103,6 +104,9 @@ export type ConsoleSettings = {
   others: readonly Fact[]
 }
 
+/** The last examination of this process. */
+export type DoctorRun = { at: Date; findings: readonly DoctorFinding[] }
+
 /** Of the settings. */
 export type ConsoleChoices = {
   services: readonly string[]
@@ -128,15 +132,26 @@ export type ConsoleReader = ConsoleChoices & {
   deposit: (id: bigint) => Promise<ConsoleDeposit | null>
   /** The evidence bundle. @throws Fault `usage_bad` if it would not verify, or is too large to be made here */
   bundle: (id: bigint) => Promise<{ id: bigint; text: string } | null>
+  /** A short delivery with its evidence. @throws Fault `usage_bad` as for a bundle */
+  dispute: (
+    mismatch: bigint,
+  ) => Promise<{ deposit: bigint; files: readonly { name: string; text: string }[] } | null>
   ledger: () => Promise<LedgerReading>
   /** Of an owner or account. */
   statement: (wish: ConsoleStatementFilter) => Promise<readonly StatementRow[]>
   addresses: (wish: ConsoleAddressFilter) => Promise<readonly OwnerLine[]>
   proposals: (wish: ConsoleProposalFilter) => Promise<readonly ProposalLine[]>
   quarantine: (wish: ConsoleQuarantineFilter) => Promise<readonly QuarantineLine[]>
+  webhook: (id: bigint) => Promise<QuarantinedRow | null>
   /** Of the last seven days. */
   scorecard: () => Promise<SectionResult<readonly ScorecardLine[]>>
   settings: () => Promise<ConsoleSettings>
+  /** At most one examination at a time, for all who ask. */
+  doctor: { last: () => DoctorRun | null; examine: () => Promise<void> }
   /** Markdown; empty if the runbook is not available. */
   runbook: (kind: string) => string
+}
+
+export function choicesOf({ services, networks, explorers }: ConsoleReader): ConsoleChoices & ServicesShown {
+  return { services, networks, explorers, hasSeveralServices: services.length > 1 }
 }

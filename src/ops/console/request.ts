@@ -3,6 +3,7 @@ import type { ConsolePage } from './page.ts'
 import type { ConsolePeople, ConsoleUser } from './people.ts'
 import { missing } from './query.ts'
 import type { ConsoleReader } from './reader.ts'
+import type { ZipWriter } from './zip.ts'
 
 export type ConsoleRequest = {
   reader: ConsoleReader
@@ -22,8 +23,14 @@ export type ConsoleRequest = {
 /** With a `token`, the browser holds it from now on; with an empty one, it drops what it held. */
 export type ConsoleAnswer = ConsolePage | { redirect: string; token?: string } | ConsoleDownload
 
-/** A file with this name. The end of the name gives the type of a text; bytes are of a person, and have none. */
-export type ConsoleDownload = { download: string; text: string } | { download: string; bytes: Buffer }
+/**
+ * A file with this name. The end of the name gives the type of a text; bytes are of a person, and have none. An archive is
+ * sent while it is written.
+ */
+export type ConsoleDownload =
+  | { download: string; text: string }
+  | { download: string; bytes: Buffer }
+  | { download: string; write: (archive: ZipWriter) => Promise<void> }
 
 /** @throws Fault `request_refused` or `usage_bad` if the request is invalid or the page does not exist */
 export type ConsoleHandler = (asked: ConsoleRequest) => Promise<ConsoleAnswer>

@@ -1,9 +1,19 @@
-import { mayAudit } from '../../people/roles.ts'
-import type { ServicesShown } from '../../presentation/text.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import { attachToCase, downloadAttachment, undoWork, workOnCase, workOnCases } from './case-routes.ts'
+import {
+  approve,
+  approveAll,
+  downloadText,
+  draft,
+  reject,
+  requestDecision,
+  showDecision,
+  showDecisions,
+  showWaiting,
+} from './decision-routes.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
-import { refused } from './forms.ts'
+import { runDoctor, showDoctor } from './doctor.ts'
+import { downloadBundle, downloadDispute, downloadExport } from './downloads.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
 import {
   addressesPage,
@@ -11,47 +21,30 @@ import {
   peoplePage,
   proposalFilter,
   proposalsPage,
-  quarantineFilter,
-  quarantinePage,
   servicesPage,
 } from './lists.ts'
-import {
-  causesPage,
-  mentionsMax,
-  mentionsPage,
-  mismatchesPage,
-  mismatchFilter,
-  mismatchPage,
-} from './mismatches.ts'
+import { mismatchPage } from './mismatch-page.ts'
+import { causesPage, mentionsMax, mentionsPage, mismatchesPage, mismatchFilter } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
-import { type ConsolePeople, type ConsoleUser, namesOf } from './people.ts'
+import { type ConsolePeople, type ConsoleUser, may, namesOf, personWho } from './people.ts'
+import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
+import { type ConsoleReader, choicesOf } from './reader.ts'
+import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
+import { settingsPage } from './settings.ts'
 import {
-  approve,
-  approveAll,
-  draft,
   finishOpenId,
   grantDevice,
-  reject,
-  requestDecision,
-  retryWebhooks,
-  showDecision,
-  showDecisions,
   showDevice,
   showInvitation,
-  showWaiting,
   showYou,
-  signedIn,
   signIn,
   signInByLink,
   signOut,
   startOpenId,
   startSignIn,
   takePasskey,
-} from './people-routes.ts'
-import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
-import type { ConsoleChoices, ConsoleReader } from './reader.ts'
-import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
-import { settingsPage } from './settings.ts'
+} from './sign-in-routes.ts'
+import { dropWebhook, retryWebhooks, showQuarantine, showWebhook } from './webhooks.ts'
 
 type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true; takesFile?: true }
 
@@ -65,22 +58,27 @@ export const routes: Readonly<Record<string, Route>> = {
   '/mismatches/:id': { get: showMismatch, post: workOnCase },
   '/mismatches/:id/attachments': { post: attachToCase, takesFile: true },
   '/attachments/:id': { get: downloadAttachment },
+  '/mismatches/:id/dispute': { get: downloadDispute },
   '/deposits': { get: showDeposits },
   '/deposits/find': { get: findDeposit },
   '/deposits/:id': { get: showDeposit },
   '/deposits/:id/evidence': { get: downloadBundle },
   '/proposals': { get: showProposals },
   '/ledger': { get: showLedger },
+  '/ledger/export': { post: downloadExport },
   '/ledger/statement': { get: showStatement },
   '/addresses': { get: showAddresses },
   '/webhooks': { get: showQuarantine, post: retryWebhooks },
+  '/webhooks/:id': { get: showWebhook, post: dropWebhook },
   '/services': { get: showServices },
+  '/doctor': { get: showDoctor, post: runDoctor },
   '/settings': { get: showSettings },
   '/people': { get: showPeople },
   '/decisions': { get: showDecisions, post: requestDecision },
   '/decisions/draft': { post: draft },
   '/decisions/waiting': { get: showWaiting, post: approveAll },
   '/decisions/:id': { get: showDecision },
+  '/decisions/:id/text': { get: downloadText },
   '/decisions/:id/approve': { post: approve },
   '/decisions/:id/reject': { post: reject },
   '/you': { get: showYou },
@@ -91,10 +89,6 @@ export const routes: Readonly<Record<string, Route>> = {
   '/login/:id': { get: showDevice, post: grantDevice, isPublic: true },
   '/sign-out': { post: signOut },
   '/invitations/:id': { get: showInvitation, post: takePasskey, isPublic: true },
-}
-
-function choicesOf({ services, networks, explorers }: ConsoleReader): ConsoleChoices & ServicesShown {
-  return { services, networks, explorers, hasSeveralServices: services.length > 1 }
 }
 
 async function showOverview({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -148,7 +142,7 @@ async function showMismatch({ reader, people, user, search, id }: ConsoleRequest
 
 /** Of everyone; only operators assign. */
 async function namesFor(user: ConsoleUser | null, people: ConsolePeople): Promise<string[]> {
-  return user?.roles.includes('operator') === true ? namesOf(await people.everyone()) : []
+  return may(user, 'work on cases') ? namesOf(await people.everyone()) : []
 }
 
 async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -173,14 +167,6 @@ async function showDeposit({ reader, user, search, id }: ConsoleRequest): Promis
     : { redirect: `/deposits/${shown.id}` }
 }
 
-async function downloadBundle({ reader, people, ...asked }: ConsoleRequest): Promise<ConsoleAnswer> {
-  readQuery(asked.search, {})
-  const person = signedIn(asked.user)
-  const { id, text } = await readNumbered('deposit', asked.id, reader.bundle)
-  await people.recordBundle(person, id)
-  return { download: `deposit-${id}.json`, text }
-}
-
 async function showAddresses({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = addressFilter(search, reader)
   return addressesPage({ rows: await reader.addresses(wish), wish, ...choicesOf(reader) })
@@ -191,21 +177,15 @@ async function showProposals({ reader, search }: ConsoleRequest): Promise<Consol
   return proposalsPage({ rows: await reader.proposals(wish), wish, ...choicesOf(reader) })
 }
 
-async function showQuarantine({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
-  const wish = quarantineFilter(search, reader)
-  return quarantinePage({ rows: await reader.quarantine(wish), wish, user, ...choicesOf(reader) })
-}
-
 async function showServices({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const [lines, overview] = await Promise.all([reader.scorecard(), reader.overview()])
-  return servicesPage({ lines, overview, maySeeSettings: mayAudit(user?.roles ?? []) }, choicesOf(reader))
+  return servicesPage({ lines, overview, user }, choicesOf(reader))
 }
 
 async function showSettings({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  const { person, roles } = signedIn(user)
-  if (!mayAudit(roles)) throw refused(`${person} is neither auditor nor administrator`)
+  personWho(user, 'see the settings')
   return settingsPage(await reader.settings())
 }
 
@@ -213,7 +193,7 @@ const logMax = 50
 
 async function showPeople({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  const log = user !== null && mayAudit(user.roles) ? await people.log(user, logMax) : null
+  const log = user !== null && may(user, 'see the audit log') ? await people.log(user, logMax) : null
   return peoplePage(await people.everyone(), log)
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
@@ -9,12 +10,12 @@ import type { UploadedFile } from '../../store/mismatches/attachments.ts'
 import { checkForm, cookieOptions, fieldOf, readForm, readUpload, sessionCookie, tokenOf } from './forms.ts'
 import { html } from './html.ts'
 import { type ConsolePage, documentOf, type Frame, icon, iconPath } from './page.ts'
-import type { ConsolePeople, ConsoleUser } from './people.ts'
-import { signedIn } from './people-routes.ts'
+import { type ConsolePeople, type ConsoleUser, signedIn } from './people.ts'
 import { missing } from './query.ts'
 import type { ConsoleReader } from './reader.ts'
 import type { ConsoleAnswer, ConsoleHandler, ConsoleRequest } from './request.ts'
 import { routes } from './routes.ts'
+import { ZipWriter } from './zip.ts'
 
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
 const stylePath = pathOf(style, 'css')
@@ -159,7 +160,8 @@ async function show(
     const [, query = ''] = request.url.split('?', 2)
     const search = new URLSearchParams(query)
     const field = (name: string) => fieldOf(request, name)
-    send(response, await answer({ ...deps, search, id: String(id), token, user, field, file }), frame)
+    const asked = { ...deps, search, id: String(id), token, user, field, file }
+    await send(response, await answer(asked), frame)
   } catch (error) {
     sendProblem(request, response, { error, frame })
   }
@@ -192,7 +194,8 @@ function sendProblem(
   else response.type('text/plain').send(`${line}\n`)
 }
 
-function send(response: Response, answer: ConsoleAnswer, frame: Frame): void {
+async function send(response: Response, answer: ConsoleAnswer, frame: Frame): Promise<void> {
+  if ('write' in answer) return sendArchive(response, answer)
   if ('bytes' in answer)
     return void response
       .attachment(answer.download)
@@ -207,6 +210,26 @@ function send(response: Response, answer: ConsoleAnswer, frame: Frame): void {
   else if (token !== undefined) response.cookie(sessionCookie, token, cookieOptions)
   if ('redirect' in answer) return response.redirect(303, answer.redirect)
   response.type('text/html').send(documentOf(answer, frame))
+}
+
+/** What fails before the first byte is answered as on any page; later, the download breaks off. */
+async function sendArchive(
+  response: Response,
+  { download, write }: Extract<ConsoleAnswer, { write: unknown }>,
+): Promise<void> {
+  const archive = new ZipWriter(async (chunk) => {
+    if (response.destroyed) throw new Error('the client closed the connection')
+    if (!response.headersSent) response.attachment(download)
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+  })
+  try {
+    await write(archive)
+    await archive.finish()
+    response.end()
+  } catch (error) {
+    if (!response.headersSent) throw error
+    response.destroy()
+  }
 }
 
 /** Null for an unexpected error. */
@@ -226,9 +249,16 @@ function problemPage(status: number, line: string): ConsolePage {
     title,
     body: html`<h1>${title}</h1>
 <p class="problem">${line}</p>
-<p><a href="/">How it stands</a></p>`,
+${status === 404 ? whereElse : html`<p><a href="/">How it stands</a></p>`}`,
   }
 }
+
+const whereElse = html`<p>The address may be mistyped or outdated. The field above finds a deposit by its number, the id of the service, or a transaction. The lists have all others:</p>
+<ul><li><a href="/">Overview</a></li>
+<li><a href="/mismatches?status=all">All mismatches</a>, also resolved and cleared ones</li>
+<li><a href="/deposits">Deposits</a></li>
+<li><a href="/decisions">Decisions</a></li>
+<li><a href="/webhooks">Webhooks in quarantine</a></li></ul>`
 
 const titles: Readonly<Record<number, string>> = {
   400: 'This cannot be asked',

@@ -1,6 +1,6 @@
 import type { StoredRuleSet } from '../../store/streams.ts'
-import { factsOf, type Html, html, type ShownColumn, tableOf, whole } from './html.ts'
-import { type ConsolePage, sectionOf, timeOf } from './page.ts'
+import { factsOf, type Html, html, type ShownColumn, tableOf, timeOf, whole } from './html.ts'
+import { type ConsolePage, sectionOf } from './page.ts'
 import type { ConsoleSettings } from './reader.ts'
 
 /** The rules as decisions use them, and what the daemon works with. */

@@ -6,6 +6,7 @@ import type { Tables } from '../tables.ts'
 export type ShortDelivery = {
   deposit: bigint
   group: bigint
+  service: string
   service_id: string | null
   owner: string
   paid_at: Date
@@ -28,22 +29,33 @@ export type ShortDelivery = {
   mismatch: string
 }
 
-export type ShortDeliveryFilter = {
-  service: string
+type ShortDeliveryFilter = {
+  service: string | null
   /** Of the payment; times that Postgres reads, the second one exclusive. */
   from: string | null
   before: string | null
   /** With those that a person resolved. */
   isWithResolved: boolean
+  /** Null for all. */
+  mismatch?: bigint | null
+}
+
+/** Null if this mismatch is none, or evidence has cleared it. */
+export async function readShortDelivery(db: Kysely<Tables>, mismatch: bigint): Promise<ShortDelivery | null> {
+  const all = { service: null, from: null, before: null, isWithResolved: true }
+  const [found = null] = await readShortDeliveries(db, { ...all, mismatch })
+  return found
 }
 
 /** That no evidence has cleared, oldest payment first. */
 export async function readShortDeliveries(
   db: Kysely<Tables>,
-  { service, from, before, isWithResolved }: ShortDeliveryFilter,
+  { service, from, before, isWithResolved, mismatch = null }: ShortDeliveryFilter,
 ): Promise<ShortDelivery[]> {
   const conditions = [
-    sql`m.kind = 'settlement_short' and m.cleared_at is null and d.service = ${service}`,
+    sql`m.kind = 'settlement_short' and m.cleared_at is null`,
+    ...whereSet(service, (name) => sql`d.service = ${name}`),
+    ...whereSet(mismatch, (id) => sql`m.id = ${id}`),
     ...whereSet(from, (time) => sql`d.deposited_at >= ${time}::timestamptz`),
     ...whereSet(before, (time) => sql`d.deposited_at < ${time}::timestamptz`),
     ...(isWithResolved ? [] : [sql`m.resolved_at is null`]),
@@ -51,7 +63,7 @@ export async function readShortDeliveries(
   const { rows } = await sql<ShortDelivery>`
     select d.id as deposit, one.group_id as group, d.service_id, concat_ws(' ', d.owner_kind, d.owner_id) as owner,
       d.deposited_at as paid_at, d.network, d.tx, d.amount::text as paid, d.asset_symbol as paid_asset,
-      d.settlement_network as delivery_network, d.settlement_address as recipient, d.settlement_tx as delivery_tx,
+      d.settlement_network as delivery_network, d.settlement_address as recipient, d.service, d.settlement_tx as delivery_tx,
       l.symbol as delivery_asset, accounting.in_units((m.detail ->> 'stated')::numeric, l.decimals)::text as stated,
       accounting.in_units((m.detail ->> 'delivered')::numeric, l.decimals)::text as delivered,
       accounting.in_units(m.loss_amount, l.decimals)::text as short, m.loss_amount::text as short_base, l.decimals,

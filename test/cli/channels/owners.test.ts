@@ -63,11 +63,11 @@ test('what the service lists can be imported as it is printed', async () => {
   ).toEqual(new Set(['unknown']))
   const path = file('remote.json', remote.out)
   const dry = await depositd(`channels import ${path} --dry-run`)
-  expect(dry.out).toBe('1 owners with 4 addresses; 1 would be added, 0 already in the address book\n')
+  expect(dry.out).toBe('1 owner with 4 addresses; 1 would be added, 0 already in the address book\n')
   expect(await rows('channels list')).toHaveLength(1)
   const added = (await depositd(`channels import ${path}`)).out
   expect(added).toMatch(
-    /^1 owners with 4 addresses; 1 new, 0 already in the address book\n1 owner added; all their addresses are watched, by erin, decision \d+\n/,
+    /^1 owner with 4 addresses; 1 new, 0 already in the address book\n1 owner added; all their addresses are watched, by erin, decision \d+\n/,
   )
   expect(added).toMatch(/^channel\/till +base +0x\S+ +deposit address$/m)
   expect(JSON.parse((await depositd(`channels import ${path} --json`)).out)).toEqual({

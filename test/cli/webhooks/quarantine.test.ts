@@ -89,7 +89,18 @@ test('once the secret is corrected, retry takes in what was genuine, and what wa
   const again = await depositd('retry')
   expect([again.status, again.out]).toEqual([1, '1 still refused: signature_wrong\n'])
   expect(await inboxKeys()).toEqual(['a', 'b'])
-  expect((await depositd('drop --all')).out).toBe('1 deleted\n')
+  expect((await depositd('drop --all --reason forged')).out).toBe('1 deleted\n')
+  const { rows } = await sql<{ action: string; detail: string; login: string | null }>`
+    select action, detail, login from accounting.audit_log where action like 'webhooks_%' order by entry desc limit 1`.execute(
+    books.db,
+  )
+  expect(rows).toEqual([
+    {
+      action: 'webhooks_dropped',
+      detail: expect.stringMatching(/^webhooks \d+: forged$/),
+      login: expect.any(String),
+    },
+  ])
   expect(await depositd('retry')).toMatchObject({ status: 0, out: 'the quarantine is empty\n' })
 })
 

@@ -1,11 +1,9 @@
-import { lineOf } from '../../core/errors.ts'
-import { within } from '../../jobs/within.ts'
-import { type Database, openDatabase } from '../../store/database.ts'
-import type { Tables } from '../../store/tables.ts'
-import { embeddedFolder, isSet, type ProcessEnvironment } from '../context.ts'
-
-/** `fix` is empty if all is well. */
-export type DoctorFinding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string; fix: string }
+import { type Environment, embeddedFolder, isSet } from '../config/environment.ts'
+import { lineOf } from '../core/errors.ts'
+import { within } from '../jobs/within.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import type { Tables } from '../store/tables.ts'
 
 export function ok(check: string, says: string): DoctorFinding {
   return { check, state: 'ok', says, fix: '' }
@@ -52,7 +50,7 @@ export type ServerSettingNames = { setting: string; credential: string }
 /** Whether the user made a setting; embedded mode and defaults make others. */
 export type IsMade = (name: string) => boolean
 
-export function madeIn(environment: ProcessEnvironment): IsMade {
+export function madeIn(environment: Environment): IsMade {
   return (name) => isSet(environment, name)
 }
 

@@ -1,7 +1,8 @@
-import type { ServiceSettings, Settings } from '../../config/settings.ts'
-import type { Profile } from '../../provider/profile/profile-schema.ts'
-import { countWallets } from '../../store/books/withdrawals.ts'
-import { type DoctorFinding, examined, ok, openExaminedDatabase, warning } from './finding.ts'
+import type { ServiceSettings, Settings } from '../config/settings.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import type { Profile } from '../provider/profile/profile-schema.ts'
+import { countWallets } from '../store/books/withdrawals.ts'
+import { examined, ok, openExaminedDatabase, warning } from './finding.ts'
 
 /** Whether the balances of the StableWallets are compared with the books. Nothing if there are no wallets. */
 export function walletFindings(

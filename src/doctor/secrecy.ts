@@ -1,10 +1,10 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { secretsFolder } from '../../config/environment.ts'
-import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/environment-settings.ts'
-import { authSettingOf, type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
-import type { ProcessEnvironment } from '../context.ts'
-import { type DoctorFinding, type IsMade, ok, warning } from './finding.ts'
+import { type Environment, secretsFolder } from '../config/environment.ts'
+import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../config/environment-settings.ts'
+import { authSettingOf, type ServiceSettings, type Settings, urlSettingOf } from '../config/settings.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import { type IsMade, ok, warning } from './finding.ts'
 
 /**
  * Whether a third party could read the traffic or impersonate a server. Node's own verification was checked
@@ -79,7 +79,7 @@ const mounted = /^(?:\/var)?\/run\/secrets\//
 
 /** Whether other users of this machine can read a file with a secret. */
 export function secretFinding(
-  environment: ProcessEnvironment,
+  environment: Environment,
   services: readonly Pick<ServiceSettings, 'name' | 'auth'>[] = [],
 ): DoctorFinding {
   const files = Object.entries(environment).filter(([name]) => secretFiles.test(name))

@@ -1,20 +1,15 @@
-import type { Settings } from '../../config/settings.ts'
-import { lineOf } from '../../core/errors.ts'
-import { ruleSetOf } from '../../core/rule-set.ts'
-import {
-  type ComponentHealth,
-  judgeDatabase,
-  judgeVitals,
-  schedulerStream,
-  workerStream,
-} from '../../health.ts'
-import { digestOf } from '../../jobs/books/activate-rules.ts'
-import { allowedAge, expectedStreams, longestPause } from '../../jobs/schedule.ts'
-import { isGuarded } from '../../ledger/account-guards.ts'
-import type { Database } from '../../store/database.ts'
-import { balancesOnOtherSide } from '../../store/ledger/accounts.ts'
-import { secondsUnsealed } from '../../store/ledger/seals.ts'
-import { migrationsFolder, migrationsIn } from '../../store/migrate.ts'
+import type { Settings } from '../config/settings.ts'
+import { lineOf } from '../core/errors.ts'
+import { ruleSetOf } from '../core/rule-set.ts'
+import { type ComponentHealth, judgeDatabase, judgeVitals, schedulerStream, workerStream } from '../health.ts'
+import { digestOf } from '../jobs/books/activate-rules.ts'
+import { allowedAge, expectedStreams, longestPause } from '../jobs/schedule.ts'
+import { isGuarded } from '../ledger/account-guards.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import type { Database } from '../store/database.ts'
+import { balancesOnOtherSide } from '../store/ledger/accounts.ts'
+import { secondsUnsealed } from '../store/ledger/seals.ts'
+import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
 import {
   countOpen,
   grantsToFix,
@@ -24,12 +19,11 @@ import {
   readHealth,
   readServerFacts,
   type ServerFacts,
-} from '../../store/server-facts.ts'
-import { activeRules } from '../../store/streams.ts'
-import type { Tables } from '../../store/tables.ts'
+} from '../store/server-facts.ts'
+import { activeRules } from '../store/streams.ts'
+import type { Tables } from '../store/tables.ts'
 import {
   adviceFor,
-  type DoctorFinding,
   databaseAsked,
   examined,
   fault,

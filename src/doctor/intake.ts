@@ -5,11 +5,12 @@ import {
   type Settings,
   webhookSecretsSetting,
   webhooksSettingOf,
-} from '../../config/settings.ts'
-import { isFault, messageOf } from '../../core/errors.ts'
-import { transfersPath, transfersPathOf } from '../../intake/server.ts'
-import { openScheme } from '../../intake/signature/create-scheme.ts'
-import { type DoctorFinding, fault, ok, warning } from './finding.ts'
+} from '../config/settings.ts'
+import { isFault, messageOf } from '../core/errors.ts'
+import { transfersPath, transfersPathOf } from '../intake/server.ts'
+import { openScheme } from '../intake/signature/create-scheme.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import { fault, ok, warning } from './finding.ts'
 
 const answerMaxMs = 5000
 

@@ -1,26 +1,18 @@
-import { authSettingOf, type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
-import { isFault, lineOf } from '../../core/errors.ts'
-import { type QueueEvent } from '../../jobs/queue/bullmq.ts'
-import { createQueue, queueLimits } from '../../jobs/queue/queue.ts'
+import { authSettingOf, type ServiceSettings, type Settings, urlSettingOf } from '../config/settings.ts'
+import { isFault, lineOf } from '../core/errors.ts'
+import { type QueueEvent } from '../jobs/queue/bullmq.ts'
+import { createQueue, queueLimits } from '../jobs/queue/queue.ts'
 import {
   lookAtQueueSchema,
   type QueueSchemaLook,
   schemaProblem,
   schemaWarning,
-} from '../../jobs/queue/schema.ts'
-import { createDepositClient } from '../../provider/deposit-client.ts'
-import type { Profile } from '../../provider/profile/profile-schema.ts'
-import { createServiceCall, type KeyScope, probeScope } from '../../provider/service-call.ts'
-import {
-  adviceFor,
-  type DoctorFinding,
-  examined,
-  fault,
-  type IsMade,
-  ok,
-  requestMaxMs,
-  warning,
-} from './finding.ts'
+} from '../jobs/queue/schema.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import { createDepositClient } from '../provider/deposit-client.ts'
+import type { Profile } from '../provider/profile/profile-schema.ts'
+import { createServiceCall, type KeyScope, probeScope } from '../provider/service-call.ts'
+import { adviceFor, examined, fault, type IsMade, ok, requestMaxMs, warning } from './finding.ts'
 
 const keepAll =
   'on the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'

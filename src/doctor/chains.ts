@@ -1,15 +1,15 @@
-import { createReader, readDecimals } from '../../chain/reader.ts'
-import type { Settings } from '../../config/settings.ts'
-import type { NetworkSettings } from '../../core/asset.ts'
-import { isFault, lineOf } from '../../core/errors.ts'
-import { decodePosition, scanStream } from '../../jobs/chain/scan-position.ts'
-import { within } from '../../jobs/within.ts'
-import { pinFaults, pinnedNetworks } from '../../store/assets.ts'
-import { readCursor } from '../../store/streams.ts'
+import { createReader, readDecimals } from '../chain/reader.ts'
+import type { Settings } from '../config/settings.ts'
+import type { NetworkSettings } from '../core/asset.ts'
+import { isFault, lineOf } from '../core/errors.ts'
+import { decodePosition, scanStream } from '../jobs/chain/scan-position.ts'
+import { within } from '../jobs/within.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import { pinFaults, pinnedNetworks } from '../store/assets.ts'
+import { readCursor } from '../store/streams.ts'
 import {
   adviceFor,
   checkMaxMs,
-  type DoctorFinding,
   examined,
   fault,
   type IsMade,

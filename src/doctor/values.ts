@@ -1,7 +1,8 @@
-import type { Settings } from '../../config/settings.ts'
-import { countUnvalued } from '../../store/ledger/show-values.ts'
-import { nextUnvalued, priceGaps, readValued } from '../../store/ledger/values.ts'
-import { type DoctorFinding, examined, ok, openExaminedDatabase, warning } from './finding.ts'
+import type { Settings } from '../config/settings.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import { countUnvalued } from '../store/ledger/show-values.ts'
+import { nextUnvalued, priceGaps, readValued } from '../store/ledger/values.ts'
+import { examined, ok, openExaminedDatabase, warning } from './finding.ts'
 
 /** Whether the books are valued. Nothing if the settings name no currency. */
 export function valueFindings({

@@ -1,7 +1,8 @@
-import type { Settings } from '../../config/settings.ts'
-import { type HistoryProgress, readHistory } from '../../store/chain/history.ts'
-import { duration } from '../print.ts'
-import { type DoctorFinding, examined, ok, openExaminedDatabase } from './finding.ts'
+import type { Settings } from '../config/settings.ts'
+import type { DoctorFinding } from '../presentation/doctor.ts'
+import { duration } from '../presentation/text.ts'
+import { type HistoryProgress, readHistory } from '../store/chain/history.ts'
+import { examined, ok, openExaminedDatabase } from './finding.ts'
 
 type HistoryFinding = DoctorFinding & { history: HistoryProgress }
 
