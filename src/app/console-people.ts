@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { originOfConsole } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { Fault, isFault } from '../core/errors.ts'
+import { ruleSetOf } from '../core/rule-set.ts'
 import {
   approveDecision,
   draftDecision,
@@ -9,6 +10,7 @@ import {
   rejectDecision,
   submitDecision,
 } from '../jobs/people/decide.ts'
+import { policyChangeOf } from '../jobs/people/policy-procedure.ts'
 import type { ConsolePeople, ConsoleUser, EachDone } from '../ops/console/people.ts'
 import { readConsoleRequest } from '../people/console-request.ts'
 import { type DecisionContent, readDecision, type Signer, writeDecision } from '../people/decision.ts'
@@ -71,6 +73,7 @@ export function composePeople(
     },
     log: (user, limit) =>
       reading(listAudit(logins.toAudit(user), { person: null, action: null, after: null, limit })),
+    policyOfSettings: () => ({ kind: 'policy', change: policyChangeOf(ruleSetOf(current())) }),
     recordAct: record,
     exportBooks: createExporter(settings),
     async retryQuarantine(user) {

@@ -20,6 +20,20 @@ const schema = z.discriminatedUnion('kind', [
     change: z.strictObject({ mismatches: z.array(number).min(1).max(500), reason }),
   }),
   z.object({
+    kind: z.literal('match'),
+    change: z.strictObject({
+      deposit: number,
+      transfer: z.string().regex(/^[^\s/]+\/[^\s/]+\/[^\s/]+$/),
+      role: z.enum(['deposit', 'recipient']),
+      verdict: z.enum(['together', 'apart']),
+      reason,
+    }),
+  }),
+  z.object({
+    kind: z.literal('policy'),
+    change: z.strictObject({ rules: z.record(z.string(), z.json()) }),
+  }),
+  z.object({
     kind: z.literal('close'),
     change: z.strictObject({
       action: z.enum(['soft_closed', 'closed']),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { composeConsole } from '../../src/app/console.ts'
@@ -21,11 +22,12 @@ import { until } from '../support/until.ts'
 let books: Books
 let owner: Database<Tables>
 
-/** DEPOSITD_DEPOSITS=1000000 takes some minutes. */
-const deposits = Number(process.env.DEPOSITD_DEPOSITS ?? 100_000)
-const open = deposits / 1000
+/** DEPOSITD_DEPOSITS=1000000 takes some minutes, and prints how long each page takes. */
+const asked = process.env.DEPOSITD_DEPOSITS
+const deposits = Number(asked ?? 100_000)
+const open = deposits / 100
 
-/** The deposits of a year, a mismatch of each fifth, and one of two hundred of these still open. */
+/** The deposits of a year, a mismatch of each fifth, and one of twenty of these still open. */
 beforeAll(async () => {
   books = await openBooks()
   owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
@@ -36,7 +38,7 @@ beforeAll(async () => {
   await sql`
     insert into deposit (group_id, service_id, state, network, owner_kind, owner_id, tx, matrix, deposited_at, final_at,
       settled_at)
-    select id, 'dep_' || id, case when id % 1000 = 0 then 'settled' else 'reconciled' end, 'base', 'channel',
+    select id, 'dep_' || id, case when id % 100 = 0 then 'settled' else 'reconciled' end, 'base', 'channel',
       'shop', 'tx' || id, ${JSON.stringify({ deposit: matrix, settlement: matrix })}::jsonb, paid_at, paid_at, paid_at
     from evidence_group cross join lateral (select now() - id * interval '1 year' / ${deposits}::int as paid_at) as paid
     order by id`.execute(owner)
@@ -54,8 +56,8 @@ beforeAll(async () => {
     insert into mismatch (subject, kind, severity, deposit_id, network, opened_at, cleared_at, cleared_how, loss_asset,
       loss_amount, loss_whole)
     select 'deposit/' || id, 'webhook_missing', case when id % 3 = 0 then 'severe' else 'warning' end, id, 'base',
-      deposited_at, case when id % 1000 <> 0 then deposited_at + interval '1 hour' end,
-      case when id % 1000 <> 0 then 'evidence' end, ${usdcOnBase}, 1, 1
+      deposited_at, case when id % 100 <> 0 then deposited_at + interval '1 hour' end,
+      case when id % 100 <> 0 then 'evidence' end, ${usdcOnBase}, 1, 1
     from deposit where id % 5 = 0`.execute(owner)
   await sql`vacuum analyze deposit, mismatch, evidence, inbox, evidence_group`.execute(owner)
 }, 300_000)
@@ -126,14 +128,39 @@ test('no page reads a table of deposits, mismatches or evidence through', async 
     '/mismatches?status=all&severity=severe',
     '/proposals',
     `/mismatches/${mismatch}`,
+    '/ledger',
+    '/ledger/statement?owner=channel:shop',
+    '/addresses',
+    '/webhooks',
+    '/services',
+    '/decisions',
+    '/people',
   ]
   const statuses: string[] = []
   for (const path of paths) statuses.push(`${path} ${(await pageAt(ops.url + path)).status}`)
   expect(statuses).toEqual(paths.map((path) => `${path} ${path.includes('/find?') ? 303 : 200}`))
+  if (asked !== undefined) for (const path of paths) await printTimes(ops.url + path)
   await shown[Symbol.asyncDispose]()
   await ended()
   expect(await readThrough()).toBe(before)
 })
+
+/** With what a page keeps for some seconds, as viewers meet it. */
+async function printTimes(url: string): Promise<void> {
+  const times: number[] = []
+  for (let round = 0; round < 40; round++) {
+    const begun = performance.now()
+    await pageAt(url)
+    times.push(performance.now() - begun)
+    await sleep(50)
+  }
+  const [p50, p95] = [0.5, 0.95].map(
+    (share) => times.toSorted((a, b) => a - b)[Math.floor(share * times.length)],
+  )
+  process.stdout.write(
+    `${p50?.toFixed(0)} ms p50, ${p95?.toFixed(0)} ms p95  ${new URL(url).pathname}${new URL(url).search}\n`,
+  )
+}
 
 test('the overview shows the figures of all that is stored', async () => {
   await using stack = new AsyncDisposableStack()

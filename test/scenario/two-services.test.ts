@@ -16,6 +16,7 @@ import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import { allReconciled } from '../support/all-reconciled.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
 import { patientPolicy } from '../support/patient-policy.ts'
+import { runDecided } from '../support/people.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { payer, startWorld, type World } from '../support/world.ts'
@@ -69,6 +70,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'SERVICE_API_ACME_KEY'), secrets.writeKey)
   writeFileSync(join(folder, 'WEBHOOK_SECRETS_ACME'), secrets.webhookSecret)
   await setAcme({})
+  // Its senders belong to the policy.
+  expect(await runDecided('policy approve', environment)).toMatchObject({ status: 0, err: '' })
 
   const settings = readSettings()
   const [, service] = settings.services

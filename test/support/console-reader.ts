@@ -73,6 +73,7 @@ export const noPeople: ConsolePeople = {
   signOut: unused,
   enter: unused,
   codeOfDevice: (device) => device,
+  policyOfSettings: () => ({ kind: 'policy', change: { rules: {} } }),
   grantDevice: unused,
   invitation: () => Promise.resolve(null),
   takePasskey: unused,

@@ -6,10 +6,10 @@ import type { DecisionProcedure } from './decide.ts'
 import { refused } from './refuse.ts'
 
 /** A rule set as `writeRuleSet` has it: the whole policy that is to be active. */
-export type PolicyChange = { rules: JsonValue }
+export type PolicyChange = { rules: Record<string, JsonValue> }
 
 export function policyChangeOf(rules: RuleSet): PolicyChange {
-  return { rules: JSON.parse(writeRuleSet(rules)) as JsonValue }
+  return { rules: JSON.parse(writeRuleSet(rules)) as Record<string, JsonValue> }
 }
 
 /** What people sign of it, before each setting that changes: the SHA-256 of the rules, and of those that they replace. */

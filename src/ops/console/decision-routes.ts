@@ -38,6 +38,11 @@ export async function draft({ people, user, field }: ConsoleRequest): Promise<Co
   return draftsOf(people, signedIn(user), [request])
 }
 
+/** The policy of the settings. */
+export async function draftPolicy({ people, user }: ConsoleRequest): Promise<ConsoleAnswer> {
+  return draftsOf(people, signedIn(user), [people.policyOfSettings()])
+}
+
 export async function draftsOf(
   people: ConsolePeople,
   user: ConsoleUser,
@@ -57,7 +62,9 @@ export function requestOf(
   const reason = field('reason') || field('text') || null
   const about = { action, mismatches, reason }
   const request = readConsoleRequest(
-    caseRequest(about, field('account')) ?? periodRequest(about, field('period')),
+    caseRequest(about, field('account')) ??
+      matchRequest(about, field('proposal')) ??
+      periodRequest(about, field('period')),
   )
   if (request !== null) return request
   throw refused('the form is not complete: choose what it offers, and give a reason', 400)
@@ -70,6 +77,13 @@ function caseRequest({ action, mismatches, reason }: RequestedChange, account: s
   if (action === 'resolved') return { kind: 'resolve', change: { mismatches, reason } }
   if (action !== 'write_off') return null
   return { kind: action, change: { mismatch: mismatches[0], verdict: action, account, reason } }
+}
+
+/** Null if it is not about a proposed match, which has the deposit, the role and the transfer in one field. */
+function matchRequest({ action: verdict, reason }: RequestedChange, proposal: string) {
+  if (verdict !== 'together' && verdict !== 'apart') return null
+  const [deposit, role, transfer] = proposal.split(' ')
+  return { kind: 'match', change: { deposit, transfer, role, verdict, reason } }
 }
 
 function periodRequest({ action, reason }: RequestedChange, period: string) {

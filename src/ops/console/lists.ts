@@ -1,4 +1,5 @@
 import type { Person } from '../../people/decision.ts'
+import { requesters } from '../../people/roles.ts'
 import { entryColumns, ownerColumns, proposalColumns, scorecardColumns } from '../../presentation/lists.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
@@ -9,6 +10,7 @@ import { type Html, html, type ShownColumn, tableOf, timeOf, withShown } from '.
 import { statementLink } from './ledger.ts'
 import { stagesTable, streamsTable } from './overview-tables.ts'
 import { type ConsolePage, filterForm, pager, partHtml, sectionOf } from './page.ts'
+import { hidden } from './passkey-form.ts'
 import { type ConsoleUser, may } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type {
@@ -58,10 +60,14 @@ export function proposalFilter(search: URLSearchParams, { services }: ConsoleCho
   return { ...readQuery(search, { service: oneOf(services), after: numberOf }), limit: pageMax }
 }
 
-type ProposalsPageData = { rows: readonly ProposalLine[]; wish: ConsoleProposalFilter } & ConsoleChoices &
+type ProposalsPageData = {
+  rows: readonly ProposalLine[]
+  wish: ConsoleProposalFilter
+  user: ConsoleUser | null
+} & ConsoleChoices &
   ServicesShown
 
-export function proposalsPage({ rows, wish, services, ...shown }: ProposalsPageData): ConsolePage {
+export function proposalsPage({ rows, wish, user, services, ...shown }: ProposalsPageData): ConsolePage {
   const columns = withShown<ProposalLine>(columnsFor(proposalColumns, shown), {
     DEPOSIT: ({ deposit }) => html`<a href="/deposits/${deposit}">${deposit}</a>`,
   })
@@ -72,7 +78,8 @@ export function proposalsPage({ rows, wish, services, ...shown }: ProposalsPageD
     : null
   const next = html`<p>Compare the reasons that are not fulfilled, and sign a <a href="/decisions">decision</a>: the transfer belongs to the deposit, or it does not.</p>
 <pre>bin/depositd deposits match DEPOSIT --transfer TRANSFER --reason TEXT
-bin/depositd deposits split DEPOSIT --transfer TRANSFER --reason TEXT</pre>`
+bin/depositd deposits split DEPOSIT --transfer TRANSFER --reason TEXT</pre>
+${user?.roles.includes(requesters.match) ? matchForm(rows, user) : null}`
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
 <h1>Proposed matches</h1>
 <p class="note">Chain transfers that no source links to a deposit, each with the one deposit that it fits. They book nothing until a person or the policy accepts them.</p>
@@ -81,6 +88,19 @@ ${tableOf(rows, { caption: 'Proposed matches, the highest score first', columns,
 ${pager({ path: '/proposals', wish, field: 'after', rows })}
 ${rows.length === 0 ? null : sectionOf('Next', next)}`
   return { title: 'Proposed matches', entry: '/deposits', body }
+}
+
+/** Leads to the draft, which the person signs. */
+function matchForm(rows: readonly ProposalLine[], { formToken }: ConsoleUser): Html {
+  const options = rows.map(({ deposit, role, transfer, amount, asset_symbol: symbol }) => {
+    const what = role === 'deposit' ? 'payment' : 'delivery'
+    return html`<option value="${`${deposit} ${role} ${transfer}`}">${`deposit ${deposit}: ${what} of ${amount} ${symbol}, ${transfer}`}</option>`
+  })
+  return html`<form class="act" method="post" action="/decisions/draft">${hidden('form', formToken)}
+<label for="proposal">Proposal</label><select id="proposal" name="proposal">${options}</select>
+<label for="action">Decision</label><select id="action" name="action"><option value="together">The transfer belongs to the deposit</option><option value="apart">It does not</option></select>
+<label for="reason">Reason</label><input id="reason" name="reason" required maxlength="500" autocomplete="off">
+<button type="submit">Prepare</button></form>`
 }
 
 /** How well each service reports and settles, and what is read of it and of the chains. */

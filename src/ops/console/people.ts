@@ -111,6 +111,7 @@ export type ConsolePeople = {
     limit: number
   }) => Promise<DecisionLine[]>
   decision: (id: bigint) => Promise<ConsoleDecision | null>
+  policyOfSettings: () => ConsoleRequestContent
   /** What the person would sign now. */
   draft: (user: ConsoleUser, requests: readonly ConsoleRequestContent[]) => Promise<EachDone<ConsoleDraft>>
   /** By one confirmation of all texts, in this order. @returns the numbers of the decisions */

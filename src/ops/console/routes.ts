@@ -5,6 +5,7 @@ import {
   approveAll,
   downloadText,
   draft,
+  draftPolicy,
   reject,
   requestDecision,
   showDecision,
@@ -72,7 +73,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/webhooks/:id': { get: showWebhook, post: dropWebhook },
   '/services': { get: showServices },
   '/doctor': { get: showDoctor, post: runDoctor },
-  '/settings': { get: showSettings },
+  '/settings': { get: showSettings, post: draftPolicy },
   '/people': { get: showPeople },
   '/decisions': { get: showDecisions, post: requestDecision },
   '/decisions/draft': { post: draft },
@@ -172,9 +173,9 @@ async function showAddresses({ reader, search }: ConsoleRequest): Promise<Consol
   return addressesPage({ rows: await reader.addresses(wish), wish, ...choicesOf(reader) })
 }
 
-async function showProposals({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showProposals({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = proposalFilter(search, reader)
-  return proposalsPage({ rows: await reader.proposals(wish), wish, ...choicesOf(reader) })
+  return proposalsPage({ rows: await reader.proposals(wish), wish, user, ...choicesOf(reader) })
 }
 
 async function showServices({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -185,8 +186,7 @@ async function showServices({ reader, user, search }: ConsoleRequest): Promise<C
 
 async function showSettings({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
-  personWho(user, 'see the settings')
-  return settingsPage(await reader.settings())
+  return settingsPage(await reader.settings(), personWho(user, 'see the settings'))
 }
 
 const logMax = 50

@@ -1,15 +1,21 @@
+import { requesters } from '../../people/roles.ts'
 import type { StoredRuleSet } from '../../store/streams.ts'
 import { factsOf, type Html, html, type ShownColumn, tableOf, timeOf, whole } from './html.ts'
 import { type ConsolePage, sectionOf } from './page.ts'
+import { hidden } from './passkey-form.ts'
+import type { ConsoleUser } from './people.ts'
 import type { ConsoleSettings } from './reader.ts'
 
 /** The rules as decisions use them, and what the daemon works with. */
-export function settingsPage({ rules, isWaiting, services, networks, others }: ConsoleSettings): ConsolePage {
+export function settingsPage(
+  { rules, isWaiting, services, networks, others }: ConsoleSettings,
+  user: ConsoleUser,
+): ConsolePage {
   const [active, ...earlier] = rules
   const body = html`<p class="crumbs"><a href="/services">Services</a></p>
 <h1>Active settings</h1>
 <p class="note">Those of the daemon that shows this page, without secrets. Change them in the settings file and the environment; bin/depositd reconcile --policy FILE --dry-run shows what another policy would change.</p>
-${isWaiting ? waitingNote : null}
+${isWaiting ? waitingHtml(user) : null}
 ${sectionOf('Rules', active === undefined ? noRules : rulesHtml(active))}
 ${earlier.length === 0 ? null : sectionOf('Earlier rules', earlierHtml(earlier))}
 ${sectionOf('Services', tableOf(services, { caption: 'Services and how they sign', columns: serviceColumns, empty: 'None.' }))}
@@ -20,7 +26,12 @@ ${sectionOf('Other settings', factsOf(others))}`
 
 const noRules = html`<p class="empty">No rules are active yet. A daemon activates those of its settings when it starts.</p>`
 
-const waitingNote = html`<p class="problem">The policy of the settings is not active: it waits for approval. An administrator requests that with bin/depositd policy approve.</p>`
+function waitingHtml({ roles, formToken }: ConsoleUser): Html {
+  const form = html`<form class="act" method="post" action="/settings">${hidden('form', formToken)}
+<button type="submit">Prepare its approval</button></form>`
+  return html`<p class="problem">The policy of the settings is not active: people have yet to approve it, at first an administrator.</p>
+${roles.includes(requesters.policy) ? form : null}`
+}
 
 function rulesHtml(active: StoredRuleSet): Html {
   const { id, since, rules } = active

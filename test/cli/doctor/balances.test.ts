@@ -12,6 +12,7 @@ import type { Finding } from '../../support/doctor-world.ts'
 import { base, evmSettings } from '../../support/evm-watch.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { settingsEnvironment } from '../../support/judging-environment.ts'
+import { seal } from '../../support/sealed-books.ts'
 import { asData, forwarderCode, placeCode } from '../../support/small-contracts.ts'
 
 const depositor = parseAddress('evm', '0x00000000000000000000000000000000000A11cE')
@@ -24,6 +25,7 @@ const folder = temporaryFolderOfFile()
 beforeAll(async () => {
   anvil = await startAnvil()
   books = await openBooks()
+  await seal(books)
   const network =
     '{ name: base, family: evm, chainId: 8453, traces: never, assets: [{ symbol: ETH, contract: native, decimals: 18 }] }'
   environment = { ...settingsEnvironment(books.url, folder, `networks: [${network}]`), RPC_BASE: anvil.url }

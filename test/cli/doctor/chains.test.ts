@@ -8,6 +8,7 @@ import { openDatabase } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, makeDeposit, openBooks } from '../../support/books.ts'
 import { type DoctorWorld, openDoctorWorld, startNode } from '../../support/doctor-world.ts'
+import { seal } from '../../support/sealed-books.ts'
 
 const stack = new AsyncDisposableStack()
 let books: Books
@@ -15,6 +16,7 @@ let world: DoctorWorld
 
 beforeAll(async () => {
   books = stack.use(await openBooks())
+  await seal(books)
   world = await openDoctorWorld(books.url, stack)
 })
 afterAll(() => stack.disposeAsync())

@@ -13,7 +13,7 @@ import { type DoctorWorld, openDoctorWorld, settingsText } from '../../support/d
 import { temporaryFolder } from '../../support/folder.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
 import { rewritingProxy } from '../../support/redis.ts'
-import { bookPayments } from '../../support/sealed-books.ts'
+import { bookPayments, seal } from '../../support/sealed-books.ts'
 
 const stack = new AsyncDisposableStack()
 let books: Books
@@ -22,6 +22,7 @@ let owner: Database<Tables>
 
 beforeAll(async () => {
   books = stack.use(await openBooks())
+  await seal(books)
   world = await openDoctorWorld(books.url, stack)
   owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
   stack.defer(() => owner.destroy())

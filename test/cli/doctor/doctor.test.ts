@@ -9,6 +9,7 @@ import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
 import { type DoctorWorld, type Finding, openDoctorWorld } from '../../support/doctor-world.ts'
 import { startRawService } from '../../support/raw-service.ts'
+import { seal } from '../../support/sealed-books.ts'
 import { keyAuth } from '../../support/service-auth.ts'
 
 const stack = new AsyncDisposableStack()
@@ -17,6 +18,7 @@ let world: DoctorWorld
 
 beforeAll(async () => {
   books = stack.use(await openBooks())
+  await seal(books)
   world = await openDoctorWorld(await asRunner(books.url), stack)
 })
 afterAll(() => stack.disposeAsync())
@@ -68,7 +70,7 @@ test('if all is well, every check is ok', async () => {
     scan/base ok last complete reading 0 s ago
     grants ok the daemon may append to the books, and change nothing
     partitions ok this month and the next have partitions
-    seals ok up to date
+    seals ok all rows are sealed
     policy ok becomes active with the first start
     queue ok 0 jobs waiting, 0 running
     service ok lists deposits: 0 on the first page
