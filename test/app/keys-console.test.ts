@@ -52,11 +52,17 @@ describe.skipIf(!browserInstalled())('actions by Tab and Enter alone, in Chromiu
     await typeInto('Comment', 'all of one cause')
     await press('Comment on all')
     await page.getByRole('status').filter({ hasText: 'commented' }).waitFor()
+    await press('Snooze all')
+    await page.getByText('No mismatches.').waitFor()
+    await page.goto(`${console.url}/mismatches?status=snoozed`)
+    expect(await page.locator('tbody tr').count()).toBeGreaterThan(0)
   })
 
   test('a case is snoozed, which is undone, and gets a file', async () => {
     const { page } = kim
     await page.goto(`${console.url}/mismatches/1`)
+    await page.getByText('What each source says of the payment and its delivery').waitFor()
+    await press('End the snooze')
     await typeInto('How long', 'for 1 day')
     await press('Snooze')
     await page.getByRole('status').filter({ hasText: 'snoozed' }).waitFor()

@@ -34,22 +34,22 @@ export function caseForms(
     html`<form class="act" method="post" action="/mismatches/${String(id)}">${hidden('form', user.formToken)}${hidden('action', action)}${fields}${button}</form>
 `
   const isMine = typeof name === 'string' && name.toLowerCase() === user.person.toLowerCase()
-  const spans = Object.keys({ ...snoozesMs, ...snoozeEnds }).map((span) => html`<option>${span}</option>`)
   const ends =
     status === 'resolved'
       ? [form('reopened', buttonOf('Reopen'), textField('reopened', 'Why it is reopened'))]
       : [
           status === 'snoozed'
             ? form('wake', buttonOf('End the snooze', 's'))
-            : form(
-                'snooze',
-                buttonOf('Snooze'),
-                html`<label for="until">How long</label><select id="until" name="until"${keyOf('snooze')}>${spans}</select>`,
-              ),
+            : form('snooze', buttonOf('Snooze'), snoozeField()),
           form('resolved', buttonOf('Resolve'), textField('resolved', 'Why it is resolved')),
         ]
   return html`<div class="acts">
 ${form('assign', buttonOf('Assign', isMine ? null : 'a'), assigneeField(user, names))}${isMine ? form('assign', buttonOf('Give it back', 'a'), hidden('to', '')) : null}${form('commented', buttonOf('Comment'), textField('commented', 'Comment'))}${status === 'cleared' ? null : ends}</div>`
+}
+
+function snoozeField(): Html {
+  const spans = Object.keys({ ...snoozesMs, ...snoozeEnds }).map((span) => html`<option>${span}</option>`)
+  return html`<label for="until">How long</label><select id="until" name="until"${keyOf('snooze')}>${spans}</select>`
 }
 
 /** A button is pressed by its key, and a field gets the focus. */
@@ -101,7 +101,7 @@ export function bulkForms(filter: string, user: ConsoleUser, names: readonly str
     html`<form class="act" method="post" action="/mismatches">${shared}${hidden('action', action)}${fields}<button type="submit">${label}</button></form>
 `
   return html`<div class="acts"><p class="note">At most 500 at once.</p>
-${form('assign', 'Assign all', assigneeField(user, names))}${form('commented', 'Comment on all', textField('commented', 'Comment'))}${form('resolved', 'Resolve all', textField('resolved', 'Why they are resolved'))}
+${form('assign', 'Assign all', assigneeField(user, names))}${form('commented', 'Comment on all', textField('commented', 'Comment'))}${form('snooze', 'Snooze all', snoozeField())}${form('resolved', 'Resolve all', textField('resolved', 'Why they are resolved'))}
 ${writeOff('/mismatches', shared)}</div>`
 }
 

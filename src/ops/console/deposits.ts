@@ -21,6 +21,7 @@ import {
   clip,
   factsOf,
   type Html,
+  type HtmlContent,
   html,
   type ShownColumn,
   tableOf,
@@ -57,12 +58,34 @@ ${sectionOf(
 ${sectionOf('Why', explanationHtml(shown))}
 ${sectionOf(
   'Evidence',
-  tableOf(evidence, { caption: 'Evidence of this deposit', columns: evidenceColumns, empty: 'None.' }),
+  evidenceTable(evidence),
   isCut ? html`<p class="note">There is more: bin/depositd deposits show ${id} tells all of it.</p>` : null,
   bundleLink(id, user),
 )}
 ${sectionOf('Journals', journalsHtml(shown))}`
   return { title: `Deposit ${id}`, entry: '/deposits', body }
+}
+
+/** Of the deposit that a mismatch is about: its course, what each source says, and the evidence, the oldest first. */
+export function depositSummary(shown: ConsoleDeposit, explorers: ConsoleChoices['explorers']): HtmlContent {
+  const { id, deposit, evidence, isCut } = shown
+  return sectionOf(
+    `Deposit ${id}`,
+    courseOf(deposit),
+    explorerLinks(deposit, explorers),
+    matrixTable(shown),
+    html`<details><summary>Evidence: ${evidence.length} rows${isCut ? ', and more' : null}</summary>
+${evidenceTable(evidence)}</details>
+<p><a href="/deposits/${id}">All of the deposit</a>, with the reasons for its state and its journals.</p>`,
+  )
+}
+
+function evidenceTable(evidence: ConsoleDeposit['evidence']): Html {
+  return tableOf(evidence, {
+    caption: 'Evidence of this deposit',
+    columns: evidenceColumns,
+    empty: 'None.',
+  })
 }
 
 function courseOf(deposit: DepositDetail['deposit']): Html {

@@ -2,18 +2,21 @@ import { adviceOf, historyColumns, type MismatchDetail, mismatchFacts } from '..
 import { type Fact, type ServicesShown } from '../../presentation/text.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import { attachmentsOf, caseForms, doneForm, writeOffForm } from './case-forms.ts'
-import { bundleLink } from './deposits.ts'
+import { bundleLink, depositSummary } from './deposits.ts'
 import { disputeLink } from './downloads.ts'
 import { factsOf, type Html, type HtmlContent, html, tableOf } from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { subjectLink } from './mismatches.ts'
 import { badge, type ConsolePage, sectionOf, severityBadge } from './page.ts'
 import { type ConsoleUser, may } from './people.ts'
+import type { ConsoleChoices, ConsoleDeposit } from './reader.ts'
 
 const historyMax = 200
 
-type MismatchPageData = {
+type MismatchPageData = Pick<ConsoleChoices, 'explorers'> & {
   runbook: string
+  /** That it is about. */
+  about: ConsoleDeposit | null
   user: ConsoleUser | null
   names: readonly string[]
   /** What was done just before. */
@@ -22,7 +25,7 @@ type MismatchPageData = {
 
 export function mismatchPage(
   shown: MismatchDetail,
-  { runbook, user, names, done, hasSeveralServices }: ServicesShown & MismatchPageData,
+  { runbook, about, explorers, user, names, done, hasSeveralServices }: ServicesShown & MismatchPageData,
 ): ConsolePage {
   const { mismatch, deposit, history } = shown
   const id = String(mismatch.id)
@@ -38,8 +41,8 @@ ${doneForm(done, user)}
 <p>${severityBadge(mismatch.severity)} ${badge('quiet', mismatch.status)}${isRegressed(shown) ? html` ${badge('warning', 'regressed')}` : null}</p>
 <div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
 ${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
-${user === null ? null : sectionOf('Work on it', caseForms(mismatch, user, names))}
-${user !== null && may(user, 'work on cases') && deposit !== null ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}
+${about && depositSummary(about, explorers)}
+${user && workSections(shown, user, names)}
 ${sectionOf(
   'History',
   tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
@@ -50,6 +53,16 @@ ${evidenceOf(shown, user)}
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
 ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
   return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }
+}
+
+function workSections(
+  { mismatch, deposit }: MismatchDetail,
+  user: ConsoleUser,
+  names: readonly string[],
+): Html {
+  const mayWriteOff = may(user, 'work on cases') && deposit !== null
+  return html`${sectionOf('Work on it', caseForms(mismatch, user, names))}
+${mayWriteOff ? sectionOf('Write it off', writeOffForm(mismatch, user)) : null}`
 }
 
 /** Open again by new evidence, after a person put it aside. */

@@ -137,8 +137,12 @@ async function showMismatch({ reader, people, user, search, id }: ConsoleRequest
   readQuery(search, { done: numberOf })
   const shown = await readNumbered('mismatch', id, reader.mismatch)
   const runbook = reader.runbook(shown.mismatch.kind)
-  const [names, done] = await Promise.all([namesFor(user, people), actIn(search, reader)])
-  return mismatchPage(shown, { runbook, user, names, done, ...choicesOf(reader) })
+  const [about, names, done] = await Promise.all([
+    shown.deposit && reader.deposit(BigInt(shown.deposit.id)),
+    namesFor(user, people),
+    actIn(search, reader),
+  ])
+  return mismatchPage(shown, { runbook, about, user, names, done, ...choicesOf(reader) })
 }
 
 /** Of everyone; only operators assign. */
