@@ -7,7 +7,7 @@ import { parseSettings } from '../../src/config/settings.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { waitingRules } from '../../src/store/streams.ts'
 import { runCommand } from '../support/command.ts'
-import { addPeople, runDecided } from '../support/people.ts'
+import { addPeople, runDecided, signingKeys } from '../support/people.ts'
 import { policyWorld, settingsText, settled } from '../support/policy-world.ts'
 import { until } from '../support/until.ts'
 
@@ -67,6 +67,9 @@ test('once there are people, the policy of the settings waits until two of them 
   await world.receive(settled('dep_1', 99_900_000n, { lack: 10_000n }))
   await runUntil('settled', settingsText + often)
   await addPeople(world.books.owner)
+  const active = { ...world.environment, DEPOSITD_CONFIG: world.write('active.yaml', settingsText + often) }
+  const same = await runCommand('policy approve', { ...active, ...signingKeys.erin })
+  expect(same.out).toContain('approves the active policy as it is')
   const environment = { ...world.environment, DEPOSITD_CONFIG: world.write('settings.yaml', tolerant) }
   const { db, url } = world.books
   await runUntil('reconciled', tolerant, async () => {

@@ -1,3 +1,4 @@
+import type { RuleChange } from '../../core/rule-set.ts'
 import type { PeriodChangeResult } from '../../jobs/books/close-period.ts'
 import type { BookedOpening } from '../../jobs/books/open-books.ts'
 import type { AddressChange, AddressChangeResult } from '../../jobs/people/address-procedures.ts'
@@ -62,8 +63,7 @@ export async function booksText(
   isWhole = false,
 ): Promise<string> {
   if (kind === 'addresses') return table(addressLines(grounds.books), addressColumns)
-  if (kind === 'policy')
-    return `it books nothing, and changes\n${table(ruleLines(grounds.books), ruleColumns)}`
+  if (kind === 'policy') return policyText(ruleLines(grounds.books))
   if (kind === 'resolve') {
     const names = await withDatabase(context, readAssetNames)
     return `it books nothing, and resolves\n${table(resolutionLines(grounds.books, names), resolutionColumns)}`
@@ -85,6 +85,11 @@ function openingLines(file: string | null, transfers: readonly TransferLine[]): 
   const left = transfers.length - openingLinesShown
   const rest = left > 0 ? `and ${left} more lines; decisions approve --whole shows them\n` : ''
   return facts.join('') + table(transfers.slice(0, openingLinesShown), transferColumns) + rest
+}
+
+function policyText(changes: readonly RuleChange[]): string {
+  if (changes.length === 0) return 'it books nothing, and approves the active policy as it is\n'
+  return `it books nothing, and changes\n${table(changes, ruleColumns)}`
 }
 
 type DoneDecision = Pick<DecisionResult, 'by' | 'approvedBy' | 'result'> & { id: bigint | null }
