@@ -96,10 +96,10 @@ function refused(problem: string): Fault<'request_refused'> {
 
 async function archiveOf(archive: ZipWriter, exported: ExportedFiles): Promise<ExportTarget> {
   const files = await ExportFiles.begin(exported, async (name) => {
-    await archive.begin(name)
+    archive.begin(name)
     return {
       write: (data) => archive.write(data),
-      end: () => archive.end(),
+      end: async () => archive.end(),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     }
   })

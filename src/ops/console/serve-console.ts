@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { isFault } from '../../core/errors.ts'
 import { networkOf, plainAddress } from '../../http/client-address.ts'
@@ -217,19 +218,32 @@ async function sendArchive(
   response: Response,
   { download, write }: Extract<ConsoleAnswer, { write: unknown }>,
 ): Promise<void> {
-  const archive = new ZipWriter(async (chunk) => {
-    if (response.destroyed) throw new Error('the client closed the connection')
-    if (!response.headersSent) response.attachment(download)
-    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
-  })
+  const archive = new ZipWriter()
+  const sent = pipeline(archive.output, receiverOf(response, download))
+  sent.catch((error: unknown) => archive.abort(error))
   try {
     await write(archive)
-    await archive.finish()
-    response.end()
+    archive.finish()
+    await sent
   } catch (error) {
     if (!response.headersSent) throw error
     response.destroy()
   }
+}
+
+/** The name goes with the first byte, so that what fails before it can be answered. */
+function receiverOf(response: Response, download: string): Writable {
+  const receiver = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      if (!response.headersSent) response.attachment(download)
+      response.write(chunk, done)
+    },
+    final(done) {
+      response.end(done)
+    },
+  })
+  response.once('close', () => receiver.destroy())
+  return receiver
 }
 
 /** Null for an unexpected error. */
