@@ -43,7 +43,7 @@ describe.skipIf(!browserInstalled())('decisions that are requested from their pa
     expect(await activateRules({ db, rules: deps.rules, now: deps.now })).toBe('waiting')
     await using ada = await console.joined('ada', 'administrator')
     await ada.page.goto(`${console.url}/settings`)
-    await ada.page.getByText('The policy of the settings is not active').waitFor()
+    await ada.page.getByText('The policy of the settings is not active yet').waitFor()
     await signAndApprove(ada, 'policy.tolerance.bps')
     expect(await waitingRules(db)).toBeNull()
     expect(await listRuleSets(db, 5)).toMatchObject([{ requestedBy: 'ada', approvedBy: 'rex' }])

@@ -59,7 +59,7 @@ ${sectionOf('Why', explanationHtml(shown))}
 ${sectionOf(
   'Evidence',
   evidenceTable(evidence),
-  isCut ? html`<p class="note">There is more: bin/depositd deposits show ${id} tells all of it.</p>` : null,
+  isCut ? html`<p class="note">There is more: bin/depositd deposits show ${id} lists all of it.</p>` : null,
   bundleLink(id, user),
 )}
 ${sectionOf('Journals', journalsHtml(shown))}`
@@ -182,7 +182,7 @@ const mismatchColumns: readonly ShownColumn<DepositDetail['mismatches'][number]>
 
 function explanationHtml({ explanation, assets }: ConsoleDeposit): Html {
   return 'problem' in explanation
-    ? html`<p class="empty">Not told: ${explanation.problem}</p>`
+    ? html`<p class="empty">Not available: ${explanation.problem}</p>`
     : tableOf(explanation.reasons, {
         caption: 'Why it is judged so',
         columns: reasonColumns(assets),
@@ -198,7 +198,7 @@ function journalsHtml({ id, journals }: ConsoleDeposit): Html {
 ${tableOf(journal.transfers, { caption: title, columns: transferColumns, empty: '' })}`
   })
   const left = journals.length - shown.length
-  return html`${shown}${left > 0 ? html`<p class="note">And ${left} more: bin/depositd deposits show ${id} tells all of them.</p>` : null}`
+  return html`${shown}${left > 0 ? html`<p class="note">And ${left} more: bin/depositd deposits show ${id} lists all of them.</p>` : null}`
 }
 
 const pageMax = 50

@@ -29,7 +29,7 @@ const noRules = html`<p class="empty">No rules are active yet. A daemon activate
 function waitingHtml({ roles, formToken }: ConsoleUser): Html {
   const form = html`<form class="act" method="post" action="/settings">${hidden('form', formToken)}
 <button type="submit">Prepare its approval</button></form>`
-  return html`<p class="problem">The policy of the settings is not active: people have yet to approve it, at first an administrator.</p>
+  return html`<p class="problem">The policy of the settings is not active yet: an administrator requests its approval, and a second person approves it.</p>
 ${roles.includes(requesters.policy) ? form : null}`
 }
 
