@@ -471,6 +471,13 @@ table public.rule_set (
   rules text not null,
   since timestamp with time zone not null default clock_timestamp()
 );
+table public.saved_view (
+  name text not null,
+  page text not null,
+  query text not null,
+  saved_at timestamp with time zone not null default now(),
+  saved_by text not null
+);
 table public.seal (
   after_id bigint,
   first_leaf bigint not null,
@@ -845,6 +852,11 @@ constraint rule_set_decision_id_fkey on rule_set: FOREIGN KEY (decision_id) REFE
 constraint rule_set_pkey on rule_set: PRIMARY KEY (id);
 constraint rule_set_requested_by_check on rule_set: CHECK ((requested_by <> ''::text));
 constraint rule_set_rules_check on rule_set: CHECK ((rules IS JSON OBJECT));
+constraint saved_view_name_check on saved_view: CHECK (((name = btrim(name)) AND ((length(name) >= 1) AND (length(name) <= 60))));
+constraint saved_view_page_check on saved_view: CHECK ((page = ANY (ARRAY['mismatches'::text, 'deposits'::text])));
+constraint saved_view_pkey on saved_view: PRIMARY KEY (page, name);
+constraint saved_view_query_check on saved_view: CHECK ((length(query) <= 2000));
+constraint saved_view_saved_by_check on saved_view: CHECK ((saved_by <> ''::text));
 constraint seal_first on seal: CHECK (((number = 1) = (first_leaf = 0)));
 constraint seal_first_leaf_key on seal: UNIQUE (first_leaf);
 constraint seal_hash_per_leaf on seal: CHECK ((length(hashes) = (leaves * 32)));
@@ -1044,6 +1056,7 @@ CREATE UNIQUE INDEX proposal_pkey ON public.proposal USING btree (id);
 CREATE UNIQUE INDEX proposal_service_id_role_transfer_key ON public.proposal USING btree (service_id, role, transfer);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
 CREATE UNIQUE INDEX rule_set_pkey ON public.rule_set USING btree (id);
+CREATE UNIQUE INDEX saved_view_pkey ON public.saved_view USING btree (page, name);
 CREATE UNIQUE INDEX seal_first_leaf_key ON public.seal USING btree (first_leaf);
 CREATE UNIQUE INDEX seal_node_pkey ON public.seal_node USING btree (height, place);
 CREATE UNIQUE INDEX seal_number_next_leaf_key ON public.seal USING btree (number, next_leaf);
@@ -3386,6 +3399,7 @@ CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE 
 grant delete, insert on public.invitation to depositd_decider;
 grant delete, insert, select on public.chain_movement to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
+grant delete, insert, select on public.saved_view to depositd_daemon;
 grant delete, insert, select on public.session to depositd_daemon;
 grant delete, insert, select, update on public.balance_difference to depositd_daemon;
 grant delete, insert, select, update on public.balance_point to depositd_daemon;
@@ -3742,6 +3756,8 @@ grant select on public.quarantine to depositd_viewer;
 grant select on public.rule_set to depositd_backup;
 grant select on public.rule_set to depositd_daemon;
 grant select on public.rule_set to depositd_viewer;
+grant select on public.saved_view to depositd_backup;
+grant select on public.saved_view to depositd_viewer;
 grant select on public.seal to depositd_accountant;
 grant select on public.seal to depositd_backup;
 grant select on public.seal to depositd_viewer;

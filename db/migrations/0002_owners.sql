@@ -340,6 +340,16 @@ create table invitation (
   expires_at timestamptz not null
 );
 
+-- Lists of the console that people keep under a name, for all who sign in: the address of the list without its path.
+create table saved_view (
+  page text not null check (page in ('mismatches', 'deposits')),
+  name text not null check (name = btrim(name) and length(name) between 1 and 60),
+  query text not null check (length(query) <= 2000),
+  saved_by text not null check (saved_by <> ''),
+  saved_at timestamptz not null default now(),
+  primary key (page, name)
+);
+
 -- Who came and went, and what they took out of the database. Decisions and case work have records of their own.
 create table access_event (
   id bigint generated always as identity primary key,

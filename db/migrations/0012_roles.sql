@@ -72,7 +72,7 @@ grant execute on function make_ledger_partitions, make_ledger_snapshot, ledger_c
   to depositd_daemon;
 
 -- Sign-ins.
-grant select, insert, delete on session to depositd_daemon;
+grant select, insert, delete on session, saved_view to depositd_daemon;
 grant select, insert (person, action, detail) on access_event to depositd_daemon;
 grant usage on sequence access_event_id_seq to depositd_daemon, depositd_accountant;
 grant insert (person, action, detail) on access_event to depositd_accountant;

@@ -25,6 +25,7 @@ import { caseWorkPart } from './console-cases.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
 import { createExporter } from './console-downloads.ts'
 import { openPeopleLogins, openReaderLogins } from './console-logins.ts'
+import { requestingPart } from './console-requests.ts'
 import {
   type ConsoleDecisionDeps,
   type DatabaseReading,
@@ -74,6 +75,7 @@ export function composePeople(
     log: (user, limit) =>
       reading(listAudit(logins.toAudit(user), { person: null, action: null, after: null, limit })),
     policyOfSettings: () => ({ kind: 'policy', change: policyChangeOf(ruleSetOf(current())) }),
+    ...requestingPart(db, settings, reading),
     recordAct: record,
     exportBooks: createExporter(settings),
     async retryQuarantine(user) {

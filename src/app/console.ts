@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { Environment } from '../config/environment.ts'
 import { sharedLinks } from '../config/environment-settings.ts'
 import { redactorOf } from '../config/secrets-of.ts'
@@ -15,8 +15,8 @@ import { sectionNamed } from '../ops/console/markdown.ts'
 import type {
   ConsoleDeposit,
   ConsoleReader,
-  ConsoleSettings,
   DoctorRun,
+  JournalDetail,
   LedgerReading,
   Overview,
   SectionResult,
@@ -25,23 +25,27 @@ import { serveConsole } from '../ops/console/serve-console.ts'
 import type { GaugesReader } from '../ops/gauges.ts'
 import { createReadiness, type Readiness } from '../ops/readiness.ts'
 import type { OpsSources } from '../ops/server.ts'
+import { placeOf, transferDocument } from '../presentation/journal.ts'
 import type { Explanation } from '../presentation/reasons.ts'
+import { readAssetNames } from '../store/assets.ts'
 import { listProposals } from '../store/books/proposals.ts'
 import { findDeposits, listDeposits, showNumberedDeposit } from '../store/books/show-deposits.ts'
 import { type ChartFigures, readCharts } from '../store/charts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { readStatement, trialBalance } from '../store/ledger/accounts.ts'
+import { listJournals, readJournal } from '../store/ledger/journals.ts'
 import { listPeriods } from '../store/ledger/periods.ts'
 import { listCheckpoints } from '../store/ledger/seals.ts'
 import { listMismatches } from '../store/mismatches/show-mismatches.ts'
 import { listOwners, type OwnerLine } from '../store/owners.ts'
 import { listQuarantine, readQuarantine } from '../store/quarantine.ts'
+import { listViews } from '../store/saved-views.ts'
 import { readScorecard } from '../store/scorecard.ts'
-import { listRuleSets, waitingRules } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { casesPart } from './console-cases.ts'
 import { evidenceMax, readBundle, readDispute } from './console-downloads.ts'
 import { composePeople, oneAtATime } from './console-people.ts'
+import { networkSettingsOf, readSettings } from './console-settings.ts'
 import type { DatabaseReading } from './console-sign-in.ts'
 import { createBundleMaker } from './evidence-bundle.ts'
 import type { Services } from './services.ts'
@@ -49,7 +53,7 @@ import type { Services } from './services.ts'
 export type ConsoleDeps = {
   version: string
   services: Pick<Services, 'names' | 'followed'>
-  gauges: { read: GaugesReader }
+  gauges: { read: GaugesReader; nodes?: ConsoleReader['nodes'] }
   readiness: Readiness
   ops: { url: string }
   /** As the user made it. */
@@ -65,11 +69,11 @@ const ledgerCacheMs = 30_000
 const chartsCacheMs = 30_000
 
 const linesMax = 500
-const [gravestMax, latestMax, periodsMax, checkpointsMax, ruleSetsMax] = [10, 10, 36, 20, 20]
+const [gravestMax, latestMax, periodsMax, checkpointsMax] = [10, 10, 36, 20]
 
 export function composeConsole(
   settings: Settings,
-  { version, services, gauges: { read }, readiness, ops, environment = {} }: ConsoleDeps,
+  { version, services, gauges: { read, nodes = noNodes }, readiness, ops, environment = {} }: ConsoleDeps,
 ): OpsSources & AsyncDisposable {
   const db = openReadOnly(settings)
   const runbook = readRunbook()
@@ -99,9 +103,13 @@ export function composeConsole(
     bundle: (id) => reading(readBundle(db, id, createBundleMaker(current(), version))),
     dispute: (id) => reading(readDispute(db, id, createBundleMaker(current(), version))),
     ledger: () => reading(ledger()),
+    journal: (id) => reading(readJournalDetail(db, id)),
+    ownAccounts: settings.accounts.known.filter((account) => !account.includes('*')),
     webhook: async (id) => (await reading(readQuarantine(db, { ids: [id], after: 0n, limit: 1 })))[0] ?? null,
     scorecard: () => reading(scorecard()),
     settings: () => reading(readSettings(db, current())),
+    networkSettings: settings.networks.map(networkSettingsOf),
+    nodes,
     doctor: createDoctor(current, environment),
     runbook: (kind) => sectionNamed(runbook, kind),
   }
@@ -110,11 +118,16 @@ export function composeConsole(
   return { read, readiness, console: serveConsole(reader, people), [Symbol.asyncDispose]: dispose }
 }
 
-type ListName = 'deposits' | 'statement' | 'addresses' | 'proposals' | 'quarantine'
+const noNodes = () => Promise.resolve([])
+
+type ListName = 'views' | 'deposits' | 'journals' | 'statement' | 'addresses' | 'proposals' | 'quarantine'
 
 function listPart(db: Database<Tables>, reading: DatabaseReading): Pick<ConsoleReader, ListName> {
   return {
+    views: (page) => reading(listViews(db, page)),
     deposits: (wish) => reading(listDeposits(db, wish)),
+    journals: ({ period = null, kind = null, by = null, before = null, limit }) =>
+      reading(listJournals(db, { period, kind, by, before }, limit)),
     statement: ({ to, ...wish }) =>
       reading(readStatement(db, { ...wish, before: new Date(Date.parse(to) + dayMs).toISOString() })),
     addresses: ({ after, ...wish }) =>
@@ -238,34 +251,12 @@ async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<
   return { readAt: new Date(), trial, periods, checkpoints }
 }
 
-async function readSettings(db: Database<Tables>, settings: Settings): Promise<ConsoleSettings> {
-  const rules = await listRuleSets(db, ruleSetsMax)
-  return { rules, isWaiting: (await waitingRules(db)) !== null, ...shownSettings(settings) }
-}
-
-function shownSettings(settings: Settings): Omit<ConsoleSettings, 'rules' | 'isWaiting'> {
-  const { services, networks, secondPersonAbove, addressBook, schedule } = settings
-  const limits = [...secondPersonAbove].map(([asset, amount]) => `${asset}: ${amount}`)
-  return {
-    services: services.map(({ name, url, profilePath, webhooks, isPaused }) => ({
-      name,
-      host: new URL(url).host,
-      profile: basename(profilePath),
-      signing: webhooks.signing.scheme,
-      isPaused,
-    })),
-    networks: networks.map(({ name, family, chainId, genesisHash, assets, rpcUrls }) => ({
-      name,
-      chain: `${family} ${chainId ?? genesisHash ?? ''}`,
-      assets: assets.map(({ symbol }) => symbol).join(', '),
-      nodes: rpcUrls.length,
-    })),
-    others: [
-      { name: 'cases.secondPersonAbove', lines: limits.length === 0 ? ['none: always two people'] : limits },
-      { name: 'addressBook.secondPerson', lines: [`${addressBook.secondPerson}`] },
-      ...Object.entries(schedule).map(([name, cron]) => ({ name: `schedule.${name}`, lines: [cron] })),
-    ],
-  }
+async function readJournalDetail(db: Database<Tables>, id: bigint): Promise<JournalDetail | null> {
+  const journal = await readJournal(db, id)
+  if (journal === null) return null
+  const assets = await readAssetNames(db)
+  const transfers = journal.transfers.map((transfer) => transferDocument(transfer, assets))
+  return { ...journal, place: placeOf(journal), transfers }
 }
 
 /** Kept that long, however fast the read was. Failures are not cached. */

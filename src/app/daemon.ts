@@ -95,7 +95,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const endSchedule = startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
   starting.defer(endSchedule)
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
-  const gauges = starting.use(composeGauges(settings, { ...options, queue, observer }))
+  const gauges = starting.use(composeGauges(settings, { ...options, queue, observer, metrics }))
   const shown = starting.use(composeConsole(settings, { ...options, ops, services, gauges, readiness }))
   const receiving = { ...options, db, queue, observer, services, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null

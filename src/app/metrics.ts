@@ -3,6 +3,7 @@ import type { Settings } from '../config/settings.ts'
 import { type AlertRules, causesOf, lossesOf, needsAlert } from '../core/cause.ts'
 import type { Role } from '../health.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
+import type { NodeLine } from '../ops/console/reader.ts'
 import { createGaugesReader, type GaugesReader, type Live, type OpenCause } from '../ops/gauges.ts'
 import { type ReadingPart, readingParts } from '../ops/metrics/daemon.ts'
 import type { KnownLabelValues } from '../ops/metrics/declare.ts'
@@ -35,10 +36,12 @@ const poolMax = 3
 const statementMaxMs = 5000
 
 /** Through read-only connections. */
+type GaugesDeps = { queue: Queue; observer: Observer; metrics: Metrics; gaugesKeptMaxMs?: number }
+
 export function composeGauges(
   { databaseUrl: url, alerts }: Settings,
-  { queue, observer, gaugesKeptMaxMs }: { queue: Queue; observer: Observer; gaugesKeptMaxMs?: number },
-): { read: GaugesReader } & AsyncDisposable {
+  { queue, observer, metrics, gaugesKeptMaxMs }: GaugesDeps,
+): { read: GaugesReader; nodes: () => Promise<NodeLine[]> } & AsyncDisposable {
   const db = openDatabase<Tables>({
     url,
     poolMax,
@@ -54,7 +57,7 @@ export function composeGauges(
     queue: () => queue.counts(),
   }
   const read = createGaugesReader(sources, observer.gaugesUnreadable, gaugesKeptMaxMs)
-  return { read, [Symbol.asyncDispose]: () => db.destroy() }
+  return { read, nodes: () => readNodes(metrics), [Symbol.asyncDispose]: () => db.destroy() }
 }
 
 /** Between the opening of two mismatches of one cause. */
@@ -77,4 +80,14 @@ export function openCauses(cases: readonly OpenCases[], alerts: AlertRules): Ope
 /** Only workers report sums over stored rows, so scraping a process that only takes webhooks costs almost nothing. */
 export function reportedBy(roles: readonly Role[]): readonly ReadingPart[] {
   return roles.includes('worker') ? readingParts : ['live', 'queue']
+}
+
+/** As this process sees them. */
+async function readNodes({ rpcNodeScore, rpcNodeRequests }: Metrics): Promise<NodeLine[]> {
+  const [scores, requests] = await Promise.all([rpcNodeScore.read(), rpcNodeRequests.read()])
+  return scores.map(({ labels: { network, node }, value: score }) => {
+    const own = requests.filter(({ labels }) => labels.network === network && labels.node === node)
+    const countOf = (outcome: string) => own.find(({ labels }) => labels.outcome === outcome)?.value ?? 0
+    return { network, node, score, requests: countOf('ok') + countOf('error'), errors: countOf('error') }
+  })
 }

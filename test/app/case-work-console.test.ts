@@ -144,4 +144,34 @@ describe.skipIf(!browserInstalled())('work on cases, in Chromium', () => {
     await page.getByRole('button', { name: 'Snooze' }).waitFor()
     expect(faults).toEqual([])
   })
+
+  test('a list is kept under a name, for everyone, and removed', async () => {
+    const { page, faults } = ines
+    await page.goto(`${console.url}/mismatches?severity=severe&kind=&after=`)
+    const name = page.getByLabel('Save this view')
+    await name.fill('the gravest')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL('**/mismatches?severity=severe')
+    await using moe = await console.joined('moe', 'viewer')
+    await moe.page.goto(`${console.url}/mismatches`)
+    await moe.page.getByRole('link', { name: 'the gravest' }).click()
+    await moe.page.waitForURL('**/mismatches?severity=severe')
+    expect(await moe.page.locator('.tabs [aria-current]').innerText()).toBe('the gravest')
+    await moe.page.goto(`${console.url}/mismatches?severity=info`)
+    const form = { form: await formTokenOf(moe), page: 'mismatches', name: 'the gravest' }
+    const sent = (filter: string) => console.sent(moe, '/views', { fields: { ...form, filter } })
+    expect(await sent('severity=info')).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('there is a view'),
+    })
+    expect(await sent('severity=huge')).toMatchObject({ status: 400 })
+    await page.getByRole('button', { name: 'Remove the view the gravest' }).click()
+    await page.getByLabel('Save this view').waitFor()
+    expect(await page.getByRole('link', { name: 'the gravest' }).count()).toBe(0)
+    await page.goto(`${console.url}/deposits?state=settled`)
+    await page.getByLabel('Save this view').fill('delivered')
+    await page.getByRole('button', { name: 'Save' }).click()
+    expect(await page.locator('.tabs a').allInnerTexts()).toEqual(['All', 'delivered'])
+    expect(faults).toEqual([])
+  })
 })

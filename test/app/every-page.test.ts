@@ -53,6 +53,7 @@ describe.skipIf(!browserInstalled())('every page, in Chromium', () => {
     ids = {
       '/mismatches/:id': '1',
       '/deposits/:id': '1',
+      '/ledger/journals/:id': '1',
       '/webhooks/:id': `${rows[0]?.id}`,
       '/decisions/:id': await console.requestJournal('seen'),
       '/login/:id': 'a'.repeat(43),

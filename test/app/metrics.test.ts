@@ -55,8 +55,13 @@ test('gauges that hang hold three connections of their own at most, and Postgres
   const owner = openDatabase<Tables>({ url: books.url, poolMax: 2, applicationName: 'test owner' })
   stack.defer(() => owner.destroy())
   const queue = { counts: () => Promise.resolve({ waiting: 2 }) } as never
-  const observer = createObserver(createMetrics('test'), silent)
-  const { read } = stack.use(composeGauges(await settingsOf(), { queue, observer }))
+  const metrics = createMetrics('test')
+  const observer = createObserver(metrics, silent)
+  observer.rpc({ network: 'base', node: 'near', method: 'eth_call', outcome: 'ok', seconds: 1 })
+  observer.rpc({ network: 'base', node: 'near', method: 'eth_call', outcome: 'error', seconds: 1 })
+  observer.rpcNode({ network: 'base', node: 'near', score: 0.5 })
+  const { read, nodes } = stack.use(composeGauges(await settingsOf(), { queue, observer, metrics }))
+  expect(await nodes()).toEqual([{ network: 'base', node: 'near', score: 0.5, requests: 2, errors: 1 }])
   await owner.transaction().execute(async (tx) => {
     await sql`lock table deposit, stream in access exclusive mode`.execute(tx)
     const reads = Promise.all([read(), read(), read()])

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { formatNames } from '../../ledger/export/formats.ts'
-import type { LedgerJournalKind } from '../../store/ledger/journals.ts'
+import { journalKinds } from '../../presentation/journal.ts'
 import { limited, listed } from '../lists.ts'
 import { type Act, choice, ranged, reasoned, subcommand, timeOption } from '../options.ts'
 import { signedCommand } from '../people/commands.ts'
@@ -85,19 +85,6 @@ function describeOpening(ledger: Command, act: Act): void {
     .option('--dry-run', 'prove and print the balances, and book nothing')
   limited(command, 1000, 'balances').action(act(async () => (await import('./open.ts')).openBooksCommand))
 }
-
-const journalKinds: readonly LedgerJournalKind[] = [
-  'deposit',
-  'settlement',
-  'conversion',
-  'shortage',
-  'refund',
-  'write_off',
-  'withdrawal',
-  'manual',
-  'opening',
-  'reversal',
-]
 
 function describeJournals(ledger: Command, act: Act): void {
   const journal = ledger.command('journal').description('journals, and manual bookings')

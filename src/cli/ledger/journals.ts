@@ -4,7 +4,7 @@ import { checkJournal, type JournalPreview } from '../../jobs/books/book-by-hand
 import { checkReversal } from '../../jobs/books/reverse-by-hand.ts'
 import type { JsonValue } from '../../people/decision.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
-import { placeOf } from '../../presentation/journal.ts'
+import { journalColumns, placeOf } from '../../presentation/journal.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import {
   type BookedJournal,
@@ -21,7 +21,7 @@ import { readTextFile } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { notFound, textOf, wrongUse } from '../options.ts'
 import { decideCommand } from '../people/decide.ts'
-import { print, printable, type TableColumn, table } from '../print.ts'
+import { print, printable, table } from '../print.ts'
 import { monthOption } from './moments.ts'
 
 type ManualJournalOptions = { breakGlass?: string; dryRun?: boolean }
@@ -128,26 +128,3 @@ export async function listJournalsCommand(context: Context, options: ListJournal
   )
   printList(context, page, { columns: journalColumns, empty: 'no journals' })
 }
-
-const journalColumns: TableColumn<JournalLine>[] = [
-  { title: 'JOURNAL', value: ({ id }) => id.toString(), align: 'right' },
-  { title: 'WHAT', value: ({ kind }) => kind },
-  { title: 'HAPPENED', value: ({ event_at: at }) => at.toISOString() },
-  {
-    title: 'BOOKS OF',
-    value: ({ period, belongs_to: month }) => `${period}${period === month ? '' : ' late'}`,
-  },
-  {
-    title: 'DEPOSIT',
-    value: ({ deposit_id: id, changed_at: at }) => `${id ?? ''}${at === null ? '' : ' changed'}`,
-    align: 'right',
-  },
-  { title: 'REVERSES', value: ({ reverses }) => reverses?.toString() ?? '', align: 'right' },
-  { title: 'REVERSED BY', value: ({ reversed_by: id }) => id?.toString() ?? '', align: 'right' },
-  { title: 'BY', value: ({ made_by: by, approved_by: second }) => (by === null ? '' : `${by}, ${second}`) },
-  {
-    title: 'DECISION',
-    value: ({ made_by: by, decision_id: id }) => (by === null ? '' : `${id ?? 'not signed'}`),
-  },
-  { title: 'WHY', value: ({ reason }) => reason ?? '' },
-]

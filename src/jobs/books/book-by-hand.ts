@@ -99,7 +99,7 @@ export async function checkJournal(
       !account.includes('*') && (opened.has(account) || accountPatterns.includes(account)),
   }
   const { transfers, faults } = draftTransfers(lines, books)
-  if (faults.length > 0) throw refused(faults.join('; '), 'correct the file')
+  if (faults.length > 0) throw refused(faults.join('; '), 'correct it')
   const depositId = await namedDeposit(db, about)
   const key = `manual/${reference ?? digestOf({ date, reason, transfers, ...(depositId !== null && { depositId }) })}`
   const before = await idOfKey(db, key)
@@ -128,7 +128,7 @@ async function namedDeposit(
     deposit === undefined ? null : onlyDeposit(db, deposit),
     mismatch === undefined ? null : depositOfCase(db, BigInt(mismatch)),
   ])
-  if (about === undefined) throw refused(`there is no mismatch ${mismatch}`, 'correct the file')
+  if (about === undefined) throw refused(`there is no mismatch ${mismatch}`, 'correct it')
   if (named !== null && mismatch !== undefined && about !== named)
     throw refused(`mismatch ${mismatch} is not about deposit ${deposit}`, 'name one of them')
   return named ?? about
@@ -136,7 +136,7 @@ async function namedDeposit(
 
 async function onlyDeposit(db: Kysely<Tables>, reference: string): Promise<bigint> {
   const [one, second] = await findDeposits(db, reference)
-  if (one === undefined) throw refused(`there is no deposit ${reference}`, 'correct the file')
+  if (one === undefined) throw refused(`there is no deposit ${reference}`, 'correct it')
   if (second !== undefined) throw refused(`several deposits are ${reference}`, 'name one by its number')
   return one.id
 }
@@ -174,7 +174,7 @@ async function refuseGuarded(
     const [side, size] = after > 0n ? ['debit', after] : (['credit', -after] as const)
     throw refused(
       `${account} would have a ${side} balance of ${formatAmount(size, decimals)} ${symbol} on ${network}, which accounts.guards refuses`,
-      'correct the file',
+      'correct it',
     )
   }
 }

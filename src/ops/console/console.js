@@ -60,7 +60,7 @@ const keys = {
   j: () => move(1),
   k: () => move(-1),
   '?': () => help.showModal(),
-  ...Object.fromEntries(pages.slice(0, 9).map((page, place) => [`${place + 1}`, () => page.click()])),
+  ...Object.fromEntries(pages.slice(0, 10).map((page, place) => [`${(place + 1) % 10}`, () => page.click()])),
 }
 
 document.addEventListener('keydown', (event) => {

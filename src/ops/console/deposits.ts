@@ -1,4 +1,5 @@
 import { depositStates } from '../../core/judging/reconcile.ts'
+import type { SavedView } from '../../core/saved-view.ts'
 import {
   chainCellText,
   claimCellText,
@@ -33,6 +34,7 @@ import { badge, type ConsolePage, filterForm, pager, sectionOf, severityColumn, 
 import type { ConsoleUser } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleChoices, ConsoleDeposit, ConsoleDepositFilter } from './reader.ts'
+import { depositTabs, listPath, viewForm } from './tabs.ts'
 
 const journalsMax = 100
 
@@ -221,13 +223,18 @@ export function depositFilter(
 type DepositsPageData = {
   rows: readonly DepositListRow[]
   wish: ConsoleDepositFilter
+  /** As the address has it. */
+  query: string
+  views: readonly SavedView[]
+  user: ConsoleUser | null
 } & ConsoleChoices &
   ServicesShown
 
-export function depositsPage({ rows, wish, ...choices }: DepositsPageData): ConsolePage {
+export function depositsPage({ rows, wish, query, views, user, ...choices }: DepositsPageData): ConsolePage {
   const { state, owner, service, network } = wish
   const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Deposits</h1>
+${depositTabs(listPath('deposits', query), views)}
 <p class="note"><a href="/proposals">Proposed matches</a>: chain transfers that no source links to a deposit.</p>
 ${filterForm('/deposits', [
   { name: 'state', label: 'State', value: state, words: depositStates, any: 'any but ignored' },
@@ -237,6 +244,7 @@ ${filterForm('/deposits', [
   { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
   { name: 'owner', label: 'Owner', value: owner },
 ])}
+${viewForm({ page: 'deposits', query, views, user })}
 ${depositList(rows, { caption: 'Deposits, the newest first', hasSeveralServices })}
 ${pager({ path: '/deposits', wish, field: 'before', rows })}`
   return { title: 'Deposits', entry: '/deposits', body }

@@ -9,9 +9,10 @@ import {
 import { exportForm } from './downloads.ts'
 import { refused } from './forms.ts'
 import { type Html, html, linkTo, tableOf, timeOf, withShown } from './html.ts'
+import { journalLink } from './journals.ts'
 import { badge, type ConsolePage, filterForm, partHtml, sectionOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
-import { type ConsoleUser, may } from './people.ts'
+import { type ConsoleUser, may, mayRequest } from './people.ts'
 import { dayOf, readQuery, shortText } from './query.ts'
 import type { ConsoleStatementFilter, LedgerReading } from './reader.ts'
 
@@ -21,7 +22,7 @@ export function ledgerPage(
 ): ConsolePage {
   const body = html`<h1>Ledger</h1>
 <p class="asof">As of ${timeOf(readAt)}</p>
-${sectionOf('Trial balance', partHtml(trial, trialHtml), html`<p>${statementLink('', 'Statement of an owner or account')}</p>`)}
+${sectionOf('Trial balance', partHtml(trial, trialHtml), html`<p>${statementLink('', 'Statement of an owner or account')} · <a href="/ledger/journals">Journals</a></p>`)}
 ${sectionOf(
   'Months',
   partHtml(periods, (rows) =>
@@ -31,7 +32,7 @@ ${sectionOf(
       empty: 'Nothing is booked yet. Journals follow from final payments and deliveries.',
     }),
   ),
-  user?.roles.includes('accountant') ? monthForm(user) : null,
+  mayRequest(user, 'close') ? monthForm(user) : null,
 )}
 ${user !== null && may(user, 'export the books') ? sectionOf('Export', exportForm(user)) : null}
 ${sectionOf(
@@ -138,5 +139,6 @@ ${rows.length > linesMax ? html`<p class="note">More lines are not shown. Give f
 
 const shownStatementColumns = withShown(statementColumns, {
   AT: ({ event_at: at }) => timeOf(at),
+  JOURNAL: ({ journal_id: id }) => journalLink(id),
   DEPOSIT: ({ deposit_id: id }) => id && html`<a href="/deposits/${id}">${id}</a>`,
 })

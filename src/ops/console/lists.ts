@@ -1,59 +1,18 @@
 import type { Person } from '../../people/decision.ts'
-import { requesters } from '../../people/roles.ts'
-import { entryColumns, ownerColumns, proposalColumns, scorecardColumns } from '../../presentation/lists.ts'
+import { proposalColumns, scorecardColumns } from '../../presentation/lists.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
-import type { OwnerLine } from '../../store/owners.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { AuditLine } from '../../store/sessions.ts'
 import { type Html, html, type ShownColumn, tableOf, timeOf, withShown } from './html.ts'
-import { statementLink } from './ledger.ts'
 import { stagesTable, streamsTable } from './overview-tables.ts'
 import { type ConsolePage, filterForm, pager, partHtml, sectionOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
-import { type ConsoleUser, may } from './people.ts'
-import { numberOf, oneOf, readQuery, shortText } from './query.ts'
-import type {
-  ConsoleAddressFilter,
-  ConsoleChoices,
-  ConsoleProposalFilter,
-  Overview,
-  SectionResult,
-} from './reader.ts'
+import { type ConsoleUser, may, mayRequest } from './people.ts'
+import { numberOf, oneOf, readQuery } from './query.ts'
+import type { ConsoleChoices, ConsoleProposalFilter, Overview, SectionResult } from './reader.ts'
 
 const pageMax = 50
-const ownerKinds = ['channel', 'stable_wallet'] as const
-
-/** @throws Fault `request_refused` if a filter is unknown */
-export function addressFilter(search: URLSearchParams, { services }: ConsoleChoices): ConsoleAddressFilter {
-  const asked = readQuery(search, { kind: oneOf(ownerKinds), service: oneOf(services), after: shortText })
-  return { kind: 'channel', ...asked, limit: pageMax }
-}
-
-type AddressesPageData = { rows: readonly OwnerLine[]; wish: ConsoleAddressFilter } & ConsoleChoices &
-  ServicesShown
-
-export function addressesPage({ rows, wish, services, ...shown }: AddressesPageData): ConsolePage {
-  const { kind, service } = wish
-  const columns = withShown<OwnerLine>(columnsFor([...ownerColumns, ...entryColumns], shown), {
-    'VALID FROM': ({ valid_from: at }) => at && timeOf(at),
-    UNTIL: ({ valid_until: at, end_decision_id: decision }) =>
-      at && html`${timeOf(at)}${decision === null ? ', not signed' : null}`,
-    ID: ({ id }) => statementLink(`${kind}:${id}`, id),
-  })
-  const keyed = rows.map(({ id, network, address }) => ({ id: `${id}/${network}/${address}` }))
-  const body = html`<h1>Addresses</h1>
-<p class="note">The address book: what deposits and deliveries are compared with. Changes are <a href="/decisions">decisions</a>, requested at the command line: bin/depositd channels import, wallets import, channels retire. An id leads to the statement of the owner.</p>
-${filterForm('/addresses', [
-  { name: 'kind', label: 'Owners', value: kind, words: ownerKinds },
-  ...(shown.hasSeveralServices
-    ? [{ name: 'service', label: 'Service', value: service, words: services, any: 'any' }]
-    : []),
-])}
-${tableOf(rows, { caption: 'Deposit addresses by owner', columns, empty: 'No addresses yet. Import those that the service has with bin/depositd channels import FILE, or create one with bin/depositd channels create.' })}
-${pager({ path: '/addresses', wish, field: 'after', rows: keyed })}`
-  return { title: 'Addresses', entry: '/addresses', body }
-}
 
 /** @throws Fault `request_refused` if a filter is unknown */
 export function proposalFilter(search: URLSearchParams, { services }: ConsoleChoices): ConsoleProposalFilter {
@@ -79,7 +38,7 @@ export function proposalsPage({ rows, wish, user, services, ...shown }: Proposal
   const next = html`<p>Compare the reasons that are not fulfilled, and sign a <a href="/decisions">decision</a>: the transfer belongs to the deposit, or it does not.</p>
 <pre>bin/depositd deposits match DEPOSIT --transfer TRANSFER --reason TEXT
 bin/depositd deposits split DEPOSIT --transfer TRANSFER --reason TEXT</pre>
-${user?.roles.includes(requesters.match) ? matchForm(rows, user) : null}`
+${mayRequest(user, 'match') ? matchForm(rows, user) : null}`
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
 <h1>Proposed matches</h1>
 <p class="note">Chain transfers that no source links to a deposit, each with the one deposit that it fits. They book nothing until a person or the policy accepts them.</p>
@@ -114,9 +73,9 @@ export function servicesPage(
 ): ConsolePage {
   const live = overview.gauges.live?.value
   const waits = live && stagesTable(live, shown)
-  const read = live && streamsTable(live, overview.gauges.totals?.value ?? null)
-  const body = html`<h1>Services and networks</h1>
-${may(user, 'see the settings') ? html`<p class="note"><a href="/settings">Active settings</a>: the policy, the services and the networks.</p>` : null}
+  const read = live && streamsTable(live)
+  const body = html`<h1>Services</h1>
+${may(user, 'see the settings') ? html`<p class="note"><a href="/settings">Active settings</a>: the policy and the services.</p>` : null}
 ${may(user, 'run the doctor') ? html`<p class="note"><a href="/doctor">Doctor</a>: whether everything that depositd needs works, and the fix if not.</p>` : null}
 ${sectionOf('The last seven days', partHtml(lines, scorecard))}
 ${sectionOf('What is read', read ?? unread)}

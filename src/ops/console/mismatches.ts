@@ -1,5 +1,6 @@
 import { mismatchKinds } from '../../core/mismatch.ts'
 import { severities } from '../../core/mismatches/kind-entry.ts'
+import type { SavedView } from '../../core/saved-view.ts'
 import { entryOf, type MismatchRow, mismatchColumns } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
@@ -12,7 +13,6 @@ import {
   type Html,
   type HtmlContent,
   html,
-  linkTo,
   type ShownColumn,
   tableOf,
   timeOf,
@@ -32,6 +32,7 @@ import {
 import { type ConsoleUser, may } from './people.ts'
 import { numberOf, oneOf, readQuery, shortText, timeText } from './query.ts'
 import type { ConsoleChoices, ConsoleMismatchFilter } from './reader.ts'
+import { caseTabs, listPath, viewForm, viewQuery } from './tabs.ts'
 
 const statuses = ['open', 'snoozed', 'all'] as const
 const pageMax = 50
@@ -68,6 +69,7 @@ type MismatchesPageData = {
   names: readonly string[]
   /** What was done just before. */
   done: CaseAct | null
+  views: readonly SavedView[]
 } & ConsoleChoices &
   ServicesShown
 
@@ -79,13 +81,15 @@ export function mismatchesPage({
   user,
   names,
   done,
+  views,
   ...choices
 }: MismatchesPageData): ConsolePage {
   const { kind, severity, service, network, status, assigned, overdue, since, until } = wish
   const { services, networks, hasSeveralServices } = choices
+  const query = viewQuery(filter)
   const body = html`<h1>Mismatches</h1>
 ${doneForm(done, user, filter)}
-${caseTabs(filter === '' ? '/mismatches' : `/mismatches?${filter}`, user)}
+${caseTabs(listPath('mismatches', query), user, views)}
 ${filterForm('/mismatches', [
   { name: 'severity', label: 'Severity', value: severity, words: severities, any: 'any' },
   { name: 'kind', label: 'Kind', value: kind, words: Object.keys(mismatchKinds).toSorted(), any: 'any' },
@@ -99,35 +103,12 @@ ${filterForm('/mismatches', [
   { name: 'since', label: 'Opened since', value: since },
   { name: 'until', label: 'Opened before', value: until },
 ])}
+${viewForm({ page: 'mismatches', query, views, user })}
 <p class="note">${explained[status]}</p>
 ${mismatchList(rows, { caption: 'Mismatches, the gravest and oldest first', hasSeveralServices })}
 ${pager({ path: '/mismatches', wish, field: 'after', rows })}
 ${rows.length > 0 && user !== null && may(user, 'work on cases') ? sectionOf('All of this filter', bulkForms(filter, user, names)) : null}`
   return { title: 'Mismatches', entry: '/mismatches', body }
-}
-
-/** The lists that people work from. A filter is part of the address, so any other list is kept as a bookmark. */
-function caseTabs(here: string, user: ConsoleUser | null): Html {
-  const tabs: [name: string, path: string][] = [
-    ['All', '/mismatches'],
-    ['By cause', '/mismatches/causes'],
-    ...(user === null
-      ? []
-      : ([
-          ['Mine', linkTo('/mismatches', { assigned: user.person })],
-          ['Mentions', '/mismatches/mentions'],
-        ] as [string, string][])),
-    ['Unassigned', '/mismatches?assigned=nobody'],
-    ['Overdue', '/mismatches?overdue=yes'],
-    ['Snoozed', '/mismatches?status=snoozed'],
-    ['Proposed matches', '/proposals'],
-    ['Waiting for approval', '/decisions?state=waiting'],
-  ]
-  const links = tabs.map(
-    ([name, path]) =>
-      html`<li><a href="${path}"${path === here ? html` aria-current="true"` : null}>${name}</a></li>`,
-  )
-  return html`<nav class="tabs" aria-label="Lists of mismatches"><ul>${links}</ul></nav>`
 }
 
 /** One line for each incident. */

@@ -177,18 +177,18 @@ export function stagesTable({ stages }: Live, services: ServicesShown): Html {
   return tableOf(rows, { caption, columns: columnsFor(columns, services), empty: 'Nothing waits.' })
 }
 
-export function streamsTable({ streams }: Live, totals: StoreTotals | null): Html {
-  const gapsOf = (name: string) =>
-    totals?.coverageGaps.find(({ network }) => name === `scan/${network}`)?.ranges ?? 0
+export const scanPrefix = 'scan/'
+
+/** What is read other than networks. */
+export function streamsTable({ streams }: Live): Html {
   const columns: ShownColumn<Live['streams'][number]>[] = [
     { title: 'STREAM', value: ({ name }) => name },
     { title: 'LAST READ', value: ({ age }) => `${duration(age)} ago`, align: 'right' },
-    { title: 'HEAD', value: ({ progress }) => progress.head?.toString() ?? '', align: 'right' },
-    { title: 'FINAL', value: ({ progress }) => progress.final?.toString() ?? '', align: 'right' },
-    { title: 'GAPS', value: ({ name }) => (gapsOf(name) === 0 ? '' : `${gapsOf(name)}`), align: 'right' },
   ]
-  const rows = streams.toSorted((left, right) => (left.name < right.name ? -1 : 1))
-  return tableOf(rows, { caption: 'How far each source is read', columns, empty: 'Nothing was read yet.' })
+  const rows = streams
+    .filter(({ name }) => !name.startsWith(scanPrefix))
+    .toSorted((left, right) => (left.name < right.name ? -1 : 1))
+  return tableOf(rows, { caption: 'When each source was last read', columns, empty: 'Nothing was read yet.' })
 }
 
 export function partsTable({ unready, warnings, fine }: ReadinessReport): Html {

@@ -6,6 +6,7 @@ import type { ReadinessReport } from '../readiness.ts'
 import { depositList } from './deposits.ts'
 import { type Html, html, timeOf } from './html.ts'
 import { mismatchList } from './mismatches.ts'
+import { networksTable } from './networks.ts'
 import { overviewCharts } from './overview-charts.ts'
 import {
   assetText,
@@ -58,7 +59,7 @@ ${sectionOf(
   'Latest deposits',
   partHtml(latest, (rows) => depositList(rows, { caption: 'The latest deposits', hasSeveralServices })),
 )}
-${live && [sectionOf('What waits', stagesTable(live, { hasSeveralServices })), sectionOf('What is read', streamsTable(live, totals))]}
+${live && [sectionOf('What waits', stagesTable(live, { hasSeveralServices })), sectionOf('Networks', networksTable(networks, { live, totals })), sectionOf('What else is read', streamsTable(live))]}
 ${sectionOf('What works', partsTable(health))}`
   return { title: 'How it stands', entry: '/', body, ...(isLive && { refreshSeconds }) }
 }

@@ -28,6 +28,7 @@ const entries = [
   ['/addresses', 'Addresses'],
   ['/webhooks', 'Webhooks'],
   ['/services', 'Services'],
+  ['/networks', 'Networks'],
   ['/people', 'People'],
 ] as const
 
@@ -87,7 +88,7 @@ ${keysDialog}
 }
 
 const keysDialog = html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
-<dl class="facts"><div><dt>1 … 9</dt><dd>the pages of the menu</dd></div>
+<dl class="facts"><div><dt>1 … 9, 0</dt><dd>the pages of the menu</dd></div>
 <div><dt>/</dt><dd>find a deposit</dd></div>
 <div><dt>j, k</dt><dd>the next and the previous line of a list; Enter opens it</dd></div>
 <div><dt>a, c, s, r, w</dt><dd>of a mismatch: assign it or give it back, comment, snooze, resolve or reopen, write off</dd></div>
@@ -169,7 +170,7 @@ type FilterField = {
   label: string
   value: string | undefined
   /** Without words. */
-  type?: 'date'
+  type?: 'date' | 'month'
   words?: readonly string[]
   /** Label of the empty choice; without it, one word is always chosen. */
   any?: string

@@ -1,10 +1,12 @@
+import type { Owner } from '../../core/evidence.ts'
+import type { SavedView } from '../../core/saved-view.ts'
 import type { ExportFormatName } from '../../ledger/export/formats.ts'
 import type { ConsoleRequestContent } from '../../people/console-request.ts'
 import type { DecisionContent, Person } from '../../people/decision.ts'
 import type { Passkey } from '../../people/passkey.ts'
 import type { DecisionState } from '../../people/register.ts'
-import type { PersonRole } from '../../people/roles.ts'
-import type { ResolutionLine } from '../../presentation/decision.ts'
+import { type DecisionKind, type PersonRole, requesters } from '../../people/roles.ts'
+import { decisionKindText, type ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { UploadedFile } from '../../store/mismatches/attachments.ts'
@@ -54,6 +56,17 @@ export function personWho(user: ConsoleUser | null, act: Permission): ConsoleUse
   const person = signedIn(user)
   if (may(person, act)) return person
   throw refused(`to ${act}, ${person.person} needs the role ${mayDo[act].join(' or ')}`)
+}
+
+/** @throws Fault `request_refused` unless the reader may request this decision */
+export function requesterOf(user: ConsoleUser | null, kind: DecisionKind): ConsoleUser {
+  const person = signedIn(user)
+  if (person.roles.includes(requesters[kind])) return person
+  throw refused(`to request a ${decisionKindText(kind)}, ${person.person} needs the role ${requesters[kind]}`)
+}
+
+export function mayRequest(user: ConsoleUser | null, kind: DecisionKind): user is ConsoleUser {
+  return user?.roles.includes(requesters[kind]) ?? false
 }
 
 /** All of the books without a month. */
@@ -112,6 +125,10 @@ export type ConsolePeople = {
   }) => Promise<DecisionLine[]>
   decision: (id: bigint) => Promise<ConsoleDecision | null>
   policyOfSettings: () => ConsoleRequestContent
+  /** @param written as a journal file says it. @throws Fault `usage_bad` that lists every problem */
+  journalOf: (written: object) => ConsoleRequestContent
+  /** @param file of owners. @throws Fault `settings_bad` that names every line, `usage_bad` if nothing is new */
+  additionOf: (kind: Owner['kind'], file: UploadedFile) => Promise<ConsoleRequestContent>
   /** What the person would sign now. */
   draft: (user: ConsoleUser, requests: readonly ConsoleRequestContent[]) => Promise<EachDone<ConsoleDraft>>
   /** By one confirmation of all texts, in this order. @returns the numbers of the decisions */
@@ -133,6 +150,9 @@ export type ConsolePeople = {
   retryQuarantine: (user: ConsoleUser) => Promise<readonly { outcome: string }[]>
   /** @returns false if it is no longer there */
   dropQuarantined: (user: ConsoleUser, id: bigint, reason: string) => Promise<boolean>
+  /** @throws Fault `usage_bad` if the name is taken */
+  saveView: (view: SavedView) => Promise<void>
+  removeView: (view: Pick<SavedView, 'page' | 'name'>) => Promise<void>
   /** @returns the number of the first event */
   workOnCases: (user: ConsoleUser, ids: readonly bigint[], act: CaseAction) => Promise<bigint>
   attach: (user: ConsoleUser, mismatch: bigint, file: UploadedFile) => Promise<void>

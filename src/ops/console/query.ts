@@ -44,6 +44,12 @@ export function dayOf(name: string, text: string): string {
   throw refused(`${name} is ${quoted(text)}; it must be a day like 2026-01-31`)
 }
 
+/** Like `2026-01`. */
+export function monthOf(name: string, text: string): string {
+  if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text
+  throw refused(`${name} is ${quoted(text)}; it must be a month like 2026-01`)
+}
+
 /** A day or time of ISO 8601. */
 export function timeText(name: string, text: string): string {
   if (parseTime(text) !== null) return text

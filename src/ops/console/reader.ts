@@ -1,12 +1,15 @@
 import type { Owner } from '../../core/evidence.ts'
-import type { DepositDetail, DepositListRow } from '../../presentation/deposit.ts'
+import type { SavedView, ViewPage } from '../../core/saved-view.ts'
+import type { DepositDetail, DepositListRow, TransferLine } from '../../presentation/deposit.ts'
 import type { DoctorFinding } from '../../presentation/doctor.ts'
+import type { journalKinds } from '../../presentation/journal.ts'
 import type { CheckpointRow, PeriodRow, StatementRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
 import type { Fact, ServicesShown } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { ChartFigures } from '../../store/charts.ts'
+import type { BookedJournal, JournalLine } from '../../store/ledger/journals.ts'
 import type { MentionFilter, MentionLine } from '../../store/mismatches/mentions.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import type { OwnerLine } from '../../store/owners.ts'
@@ -100,8 +103,28 @@ export type ConsoleSettings = {
   /** The policy of the settings waits for approval. */
   isWaiting: boolean
   services: readonly { name: string; host: string; profile: string; signing: string; isPaused: boolean }[]
-  networks: readonly { name: string; chain: string; assets: string; nodes: number }[]
   others: readonly Fact[]
+}
+
+export type ConsoleNetwork = { name: string; chain: string; assets: readonly string[]; nodes: number }
+
+export type ConsoleJournalFilter = {
+  /** A month like `2026-01`. */
+  period?: string | undefined
+  kind?: (typeof journalKinds)[number] | undefined
+  by?: string | undefined
+  /** The last row of the previous page. */
+  before?: bigint | undefined
+  limit: number
+}
+
+/** A node as this process has seen it since its start. `score`: 1 answers at once and never fails. */
+export type NodeLine = { network: string; node: string; score: number; requests: number; errors: number }
+
+/** A booked journal. Amounts are decimals in units. */
+export type JournalDetail = Omit<BookedJournal, 'transfers'> & {
+  place: string
+  transfers: readonly TransferLine[]
 }
 
 /** The last examination of this process. */
@@ -126,6 +149,7 @@ export type ConsoleReader = ConsoleChoices & {
   act: (event: bigint) => Promise<CaseAct | null>
   mentions: (wish: MentionFilter) => Promise<readonly MentionLine[]>
   mismatch: (id: bigint) => Promise<MismatchDetail | null>
+  views: (page: ViewPage) => Promise<readonly SavedView[]>
   deposits: (wish: ConsoleDepositFilter) => Promise<readonly DepositListRow[]>
   /** By depositd's number, the service's id, or a transaction. */
   findDeposits: (reference: string) => Promise<readonly bigint[]>
@@ -137,6 +161,10 @@ export type ConsoleReader = ConsoleChoices & {
     mismatch: bigint,
   ) => Promise<{ deposit: bigint; files: readonly { name: string; text: string }[] } | null>
   ledger: () => Promise<LedgerReading>
+  journals: (wish: ConsoleJournalFilter) => Promise<readonly JournalLine[]>
+  journal: (id: bigint) => Promise<JournalDetail | null>
+  /** Accounts of the settings, beside those with bookings. */
+  ownAccounts: readonly string[]
   /** Of an owner or account. */
   statement: (wish: ConsoleStatementFilter) => Promise<readonly StatementRow[]>
   addresses: (wish: ConsoleAddressFilter) => Promise<readonly OwnerLine[]>
@@ -146,6 +174,8 @@ export type ConsoleReader = ConsoleChoices & {
   /** Of the last seven days. */
   scorecard: () => Promise<SectionResult<readonly ScorecardLine[]>>
   settings: () => Promise<ConsoleSettings>
+  networkSettings: readonly ConsoleNetwork[]
+  nodes: () => Promise<readonly NodeLine[]>
   /** At most one examination at a time, for all who ask. */
   doctor: { last: () => DoctorRun | null; examine: () => Promise<void> }
   /** Markdown; empty if the runbook is not available. */

@@ -1,4 +1,6 @@
+import type { SavedView, ViewPage } from '../../core/saved-view.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
+import { addressesPage, addressFilter, endAddresses, importAddresses } from './addresses.ts'
 import { attachToCase, downloadAttachment, undoWork, workOnCase, workOnCases } from './case-routes.ts'
 import {
   approve,
@@ -15,17 +17,12 @@ import {
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { runDoctor, showDoctor } from './doctor.ts'
 import { downloadBundle, downloadDispute, downloadExport } from './downloads.ts'
+import { draftJournal, draftReversal, showJournal, showJournals, showNewJournal } from './journal-routes.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
-import {
-  addressesPage,
-  addressFilter,
-  peoplePage,
-  proposalFilter,
-  proposalsPage,
-  servicesPage,
-} from './lists.ts'
+import { peoplePage, proposalFilter, proposalsPage, servicesPage } from './lists.ts'
 import { mismatchPage } from './mismatch-page.ts'
 import { causesPage, mentionsMax, mentionsPage, mismatchesPage, mismatchFilter } from './mismatches.ts'
+import { networksPage } from './networks.ts'
 import { overviewPage } from './overview.ts'
 import { type ConsolePeople, type ConsoleUser, may, namesOf, personWho } from './people.ts'
 import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
@@ -45,6 +42,8 @@ import {
   startSignIn,
   takePasskey,
 } from './sign-in-routes.ts'
+import { viewQuery } from './tabs.ts'
+import { changeViews } from './views.ts'
 import { dropWebhook, retryWebhooks, showQuarantine, showWebhook } from './webhooks.ts'
 
 type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true; takesFile?: true }
@@ -56,6 +55,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/mismatches/causes': { get: showCauses },
   '/mismatches/mentions': { get: showMentions },
   '/mismatches/undo': { post: undoWork },
+  '/views': { post: changeViews },
   '/mismatches/:id': { get: showMismatch, post: workOnCase },
   '/mismatches/:id/attachments': { post: attachToCase, takesFile: true },
   '/attachments/:id': { get: downloadAttachment },
@@ -67,11 +67,16 @@ export const routes: Readonly<Record<string, Route>> = {
   '/proposals': { get: showProposals },
   '/ledger': { get: showLedger },
   '/ledger/export': { post: downloadExport },
+  '/ledger/journals': { get: showJournals, post: draftJournal },
+  '/ledger/journals/new': { get: showNewJournal },
+  '/ledger/journals/:id': { get: showJournal, post: draftReversal },
   '/ledger/statement': { get: showStatement },
-  '/addresses': { get: showAddresses },
+  '/addresses': { get: showAddresses, post: importAddresses, takesFile: true },
+  '/addresses/end': { post: endAddresses },
   '/webhooks': { get: showQuarantine, post: retryWebhooks },
   '/webhooks/:id': { get: showWebhook, post: dropWebhook },
   '/services': { get: showServices },
+  '/networks': { get: showNetworks },
   '/doctor': { get: showDoctor, post: runDoctor },
   '/settings': { get: showSettings, post: draftPolicy },
   '/people': { get: showPeople },
@@ -111,8 +116,18 @@ async function showMismatches({ reader, people, user, search }: ConsoleRequest):
     names: await namesFor(user, people),
     filter: search.toString(),
     done,
+    views: await viewsFor(user, reader, 'mismatches'),
     ...choicesOf(reader),
   })
+}
+
+/** Of those who have signed in. */
+function viewsFor(
+  user: ConsoleUser | null,
+  reader: ConsoleReader,
+  page: ViewPage,
+): Promise<readonly SavedView[]> {
+  return user === null ? Promise.resolve([]) : reader.views(page)
 }
 
 /** What the reader did just before. */
@@ -150,9 +165,10 @@ async function namesFor(user: ConsoleUser | null, people: ConsolePeople): Promis
   return may(user, 'work on cases') ? namesOf(await people.everyone()) : []
 }
 
-async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showDeposits({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = depositFilter(search, reader)
-  return depositsPage({ rows: await reader.deposits(wish), wish, ...choicesOf(reader) })
+  const [rows, views] = await Promise.all([reader.deposits(wish), viewsFor(user, reader, 'deposits')])
+  return depositsPage({ rows, wish, query: viewQuery(search), views, user, ...choicesOf(reader) })
 }
 
 async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -172,9 +188,9 @@ async function showDeposit({ reader, user, search, id }: ConsoleRequest): Promis
     : { redirect: `/deposits/${shown.id}` }
 }
 
-async function showAddresses({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function showAddresses({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = addressFilter(search, reader)
-  return addressesPage({ rows: await reader.addresses(wish), wish, ...choicesOf(reader) })
+  return addressesPage({ rows: await reader.addresses(wish), wish, user, ...choicesOf(reader) })
 }
 
 async function showProposals({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -186,6 +202,12 @@ async function showServices({ reader, user, search }: ConsoleRequest): Promise<C
   readQuery(search, {})
   const [lines, overview] = await Promise.all([reader.scorecard(), reader.overview()])
   return servicesPage({ lines, overview, user }, choicesOf(reader))
+}
+
+async function showNetworks({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const [overview, nodes] = await Promise.all([reader.overview(), reader.nodes()])
+  return networksPage({ settings: reader.networkSettings, overview, nodes })
 }
 
 async function showSettings({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {

@@ -1,14 +1,13 @@
-import { requesters } from '../../people/roles.ts'
 import type { StoredRuleSet } from '../../store/streams.ts'
 import { factsOf, type Html, html, type ShownColumn, tableOf, timeOf, whole } from './html.ts'
 import { type ConsolePage, sectionOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
-import type { ConsoleUser } from './people.ts'
+import { type ConsoleUser, mayRequest } from './people.ts'
 import type { ConsoleSettings } from './reader.ts'
 
 /** The rules as decisions use them, and what the daemon works with. */
 export function settingsPage(
-  { rules, isWaiting, services, networks, others }: ConsoleSettings,
+  { rules, isWaiting, services, others }: ConsoleSettings,
   user: ConsoleUser,
 ): ConsolePage {
   const [active, ...earlier] = rules
@@ -19,18 +18,17 @@ ${isWaiting ? waitingHtml(user) : null}
 ${sectionOf('Rules', active === undefined ? noRules : rulesHtml(active))}
 ${earlier.length === 0 ? null : sectionOf('Earlier rules', earlierHtml(earlier))}
 ${sectionOf('Services', tableOf(services, { caption: 'Services and how they sign', columns: serviceColumns, empty: 'None.' }))}
-${sectionOf('Networks', tableOf(networks, { caption: 'Networks that are read', columns: networkColumns, empty: 'No networks: nothing is read from a chain.' }))}
 ${sectionOf('Other settings', factsOf(others))}`
   return { title: 'Active settings', entry: '/services', body }
 }
 
 const noRules = html`<p class="empty">No rules are active yet. A daemon activates those of its settings when it starts.</p>`
 
-function waitingHtml({ roles, formToken }: ConsoleUser): Html {
-  const form = html`<form class="act" method="post" action="/settings">${hidden('form', formToken)}
+function waitingHtml(user: ConsoleUser): Html {
+  const form = html`<form class="act" method="post" action="/settings">${hidden('form', user.formToken)}
 <button type="submit">Prepare its approval</button></form>`
   return html`<p class="problem">The policy of the settings is not active yet: an administrator requests its approval, and a second person approves it.</p>
-${roles.includes(requesters.policy) ? form : null}`
+${mayRequest(user, 'policy') ? form : null}`
 }
 
 function rulesHtml(active: StoredRuleSet): Html {
@@ -62,11 +60,4 @@ const serviceColumns: readonly ShownColumn<ConsoleSettings['services'][number]>[
   { title: 'PROFILE', value: ({ profile }) => profile },
   { title: 'SIGNING SCHEME', value: ({ signing }) => signing },
   { title: 'PAUSED', value: ({ isPaused }) => (isPaused ? 'yes' : 'no') },
-]
-
-const networkColumns: readonly ShownColumn<ConsoleSettings['networks'][number]>[] = [
-  { title: 'NAME', value: ({ name }) => name },
-  { title: 'CHAIN', value: ({ chain }) => chain },
-  { title: 'ASSETS', value: ({ assets }) => assets },
-  { title: 'NODES', value: ({ nodes }) => `${nodes}`, align: 'right' },
 ]

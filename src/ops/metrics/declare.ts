@@ -67,6 +67,7 @@ export function counter<Label extends string = never>(
         inc(labels: Labels<Label>, by = 1) {
           metric.inc(shown(values, labels, admit), by)
         },
+        read: () => readSeries<Label>(metric),
       }
     },
     { description: described },
@@ -107,10 +108,19 @@ export function gauge<Label extends string = never>(suffix: string, help: string
         },
         /** Exports nothing until the gauge is set again. */
         clear,
+        read: () => readSeries<Label>(metric),
       }
     },
     { description: described },
   )
+}
+
+/** Of this process. */
+async function readSeries<Label extends string>(
+  metric: Counter | Gauge,
+): Promise<{ labels: Labels<Label>; value: number }[]> {
+  const { values } = await metric.get()
+  return values.map(({ labels, value }) => ({ labels: labels as Labels<Label>, value }))
 }
 
 type Buckets<Label extends string> = Shape<Label> & { buckets: number[] }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ConsoleDeposit, ConsoleReader } from '../../../src/ops/console/reader.ts'
+import type { ConsoleDeposit, ConsoleReader, JournalDetail } from '../../../src/ops/console/reader.ts'
 import type { MismatchDetail } from '../../../src/presentation/mismatch.ts'
+import type { JournalLine } from '../../../src/store/ledger/journals.ts'
 import { emptyCharts, emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
 
 /** What a webhook may say, wherever a text of it is shown. */
@@ -183,6 +184,37 @@ const total = {
   balance: '-1',
 }
 
+const booked = { id: 1n, period: evil, reverses: null }
+
+const journalLine: JournalLine = {
+  ...booked,
+  posting_key: evil,
+  kind: 'manual',
+  deposit_id: 1n,
+  reversed_by: null,
+  event_at: at,
+  recorded_at: at,
+  belongs_to: evil,
+  made_by: evil,
+  approved_by: evil,
+  decision_id: 1n,
+  reason: evil,
+  changed_at: at,
+}
+
+const journal: JournalDetail = {
+  ...booked,
+  key: evil,
+  kind: 'manual',
+  depositId: 1n,
+  reversedBy: null,
+  eventAt: at,
+  recordedAt: at,
+  byHand: { reason: evil, by: evil, approvedBy: evil },
+  place: evil,
+  transfers: [{ debit: evil, credit: evil, amount: evil, asset_symbol: evil, network: evil }],
+}
+
 const reader: Partial<ConsoleReader> = {
   version: evil,
   services: ['default', evil],
@@ -213,6 +245,10 @@ const reader: Partial<ConsoleReader> = {
       checkpoints: { problem: evil },
     }),
   runbook: () => evil,
+  networkSettings: [{ name: evil, chain: evil, assets: [evil], nodes: 1 }],
+  nodes: () => Promise.resolve([{ network: evil, node: evil, score: 1, requests: 1, errors: 0 }]),
+  journals: () => Promise.resolve([journalLine]),
+  journal: () => Promise.resolve(journal),
 }
 
 const ownScript = /<script src="\/console-[0-9a-f]{12}\.js" type="module"><\/script>/
@@ -224,6 +260,9 @@ describe.each([
   '/deposits',
   '/deposits/1',
   '/ledger',
+  '/ledger/journals',
+  '/ledger/journals/1',
+  '/networks',
   '/deposits/find?reference=%3Cscript%3E',
 ])('%s', (path) => {
   test('shows what strangers wrote as text, cut to a length', async () => {
