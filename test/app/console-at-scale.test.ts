@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { composeConsole } from '../../src/app/console.ts'
 import { parseSettings } from '../../src/config/settings.ts'
-import { encodeObservation } from '../../src/core/evidence.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { startOps } from '../../src/ops/server.ts'
 import { listDeposits } from '../../src/store/books/show-deposits.ts'
@@ -13,11 +12,11 @@ import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { serveBooks } from '../support/books-console.ts'
 import { pageAt } from '../support/console-reader.ts'
-import { claim, usdcOnBase } from '../support/evidence.ts'
 import { explainStatements } from '../support/explain-statements.ts'
 import { judgingEnvironment } from '../support/judging-environment.ts'
 import { emptyReading, readAs } from '../support/ops-server.ts'
 import { until } from '../support/until.ts'
+import { bookYear, storeYear } from '../support/year-of-books.ts'
 
 let books: Books
 let owner: Database<Tables>
@@ -27,39 +26,16 @@ const asked = process.env.DEPOSITD_DEPOSITS
 const deposits = Number(asked ?? 100_000)
 const open = deposits / 100
 
-/** The deposits of a year, a mismatch of each fifth, and one of twenty of these still open. */
 beforeAll(async () => {
   books = await openBooks()
-  owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
-  const matrix = { webhook: 'agrees', api: 'agrees', chain: 'agrees' }
-  await sql`insert into evidence_group (recheck_at) select null from generate_series(1, ${deposits}::int)`.execute(
-    owner,
-  )
-  await sql`
-    insert into deposit (group_id, service_id, state, network, owner_kind, owner_id, tx, matrix, deposited_at, final_at,
-      settled_at)
-    select id, 'dep_' || id, case when id % 100 = 0 then 'settled' else 'reconciled' end, 'base', 'channel',
-      'shop', 'tx' || id, ${JSON.stringify({ deposit: matrix, settlement: matrix })}::jsonb, paid_at, paid_at, paid_at
-    from evidence_group cross join lateral (select now() - id * interval '1 year' / ${deposits}::int as paid_at) as paid
-    order by id`.execute(owner)
-  await sql`
-    insert into inbox (source, source_key, body, received_at)
-    select 'webhook', 'key' || id, '', now() from evidence_group`.execute(owner)
-  await sql`
-    insert into evidence (inbox_id, group_id, observation)
-    select i.id, g.id, ${encodeObservation(claim())}::jsonb
-    from (select id, row_number() over (order by id) as place from inbox) i
-      join (select id, row_number() over (order by id) as place from evidence_group) g using (place)`.execute(
-    owner,
-  )
-  await sql`
-    insert into mismatch (subject, kind, severity, deposit_id, network, opened_at, cleared_at, cleared_how, loss_asset,
-      loss_amount, loss_whole)
-    select 'deposit/' || id, 'webhook_missing', case when id % 3 = 0 then 'severe' else 'warning' end, id, 'base',
-      deposited_at, case when id % 100 <> 0 then deposited_at + interval '1 hour' end,
-      case when id % 100 <> 0 then 'evidence' end, ${usdcOnBase}, 1, 1
-    from deposit where id % 5 = 0`.execute(owner)
-  await sql`vacuum analyze deposit, mismatch, evidence, inbox, evidence_group`.execute(owner)
+  owner = openDatabase<Tables>({
+    url: books.url,
+    poolMax: 1,
+    applicationName: 'test owner',
+    queryTimeoutMs: 600_000,
+  })
+  await storeYear(owner, deposits)
+  await bookYear(owner)
 }, 300_000)
 afterAll(async () => {
   await owner.destroy()
