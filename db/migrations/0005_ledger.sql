@@ -69,6 +69,8 @@ create table ledger_journal (
 create index ledger_journal_deposit_id on ledger_journal (deposit_id);
 create index ledger_journal_transfer on ledger_journal (transfer);
 create index ledger_journal_event_at on ledger_journal (event_at);
+-- Of the number of journals of each month.
+create index ledger_journal_period on ledger_journal (period);
 create index ledger_journal_write_off on ledger_journal (deposit_id) where kind = 'write_off';
 -- Few journals are late or reverse another one; these indexes cost the others nothing.
 create index ledger_journal_late on ledger_journal (period)
