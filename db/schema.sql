@@ -1699,22 +1699,12 @@ view accounting.periods as
             max(ledger_period.period) FILTER (WHERE (ledger_period.state <> 'open'::text)) AS softly,
             min(ledger_period.period) AS first
            FROM ledger_period
-        ), counted AS (
-         SELECT ledger_journal.period,
-            count(*) AS journals
-           FROM ledger_journal
-          GROUP BY ledger_journal.period
-        ), late AS (
-         SELECT ledger_journal.period,
-            count(*) AS journals
-           FROM ledger_journal
-          WHERE (ledger_journal.period <> ledger_month(ledger_journal.event_at))
-          GROUP BY ledger_journal.period
         ), bounds AS (
-         SELECT LEAST(min(counted.period), min(state_1.first)) AS first,
-            GREATEST(max(counted.period), max(state_1.softly), ledger_month(now())) AS last
-           FROM (state state_1
-             LEFT JOIN counted ON (true))
+         SELECT LEAST(( SELECT min(ledger_journal.period) AS min
+                   FROM ledger_journal), state_1.first) AS first,
+            GREATEST(( SELECT max(ledger_journal.period) AS max
+                   FROM ledger_journal), state_1.softly, ledger_month(now())) AS last
+           FROM state state_1
         ), last_event AS (
          SELECT DISTINCT ON (ledger_period_event.period) ledger_period_event.id,
             ledger_period_event.period,
@@ -1738,8 +1728,12 @@ view accounting.periods as
             WHEN (month.month <= state.softly) THEN 'soft_closed'::text
             ELSE 'open'::text
         END AS state,
-    COALESCE(c.journals, (0)::bigint) AS journals,
-    COALESCE(late.journals, (0)::bigint) AS late_journals,
+    ( SELECT count(*) AS count
+           FROM ledger_journal j
+          WHERE (j.period = (month.month)::date)) AS journals,
+    ( SELECT count(*) AS count
+           FROM ledger_journal j
+          WHERE ((j.period = (month.month)::date) AND (j.period <> ledger_month(j.event_at)))) AS late_journals,
     e.at AS closed_at,
     e.actor AS closed_by,
     e.approved_by,
@@ -1750,11 +1744,9 @@ view accounting.periods as
     ( SELECT count(*) AS count
            FROM ledger_period_event r
           WHERE ((r.period = month.month) AND (r.action = 'reopened'::text))) AS reopened
-   FROM (((((bounds
+   FROM (((bounds
      CROSS JOIN LATERAL generate_series((bounds.first)::timestamp with time zone, (bounds.last)::timestamp with time zone, '1 mon'::interval) month(month))
      CROSS JOIN state)
-     LEFT JOIN counted c ON ((c.period = month.month)))
-     LEFT JOIN late ON ((late.period = month.month)))
      LEFT JOIN last_event e ON (((e.period = month.month) AND (e.action <> 'reopened'::text))));
 view accounting.prices as
  SELECT a.symbol AS asset_symbol,

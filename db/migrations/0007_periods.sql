@@ -147,25 +147,20 @@ create view accounting.periods as
     select max(period) filter (where state = 'closed') as closed, max(period) filter (where state <> 'open') as softly,
       min(period) as first
     from ledger_period
-  ), counted as (
-    select period, count(*) as journals from ledger_journal group by period
-  ), late as (
-    select period, count(*) as journals from ledger_journal where period <> ledger_month(event_at) group by period
   ), bounds as (
-    select least(min(counted.period), min(state.first)) as first,
-      greatest(max(counted.period), max(state.softly), ledger_month(now())) as last
-    from state left join counted on true
+    select least((select min(period) from ledger_journal), first) as first,
+      greatest((select max(period) from ledger_journal), softly, ledger_month(now())) as last
+    from state
   ), last_event as (
     select distinct on (period) * from ledger_period_event order by period, id desc
   )
   select month::date as period,
     case when month <= closed then 'closed' when month <= softly then 'soft_closed' else 'open' end as state,
-    coalesce(c.journals, 0) as journals, coalesce(late.journals, 0) as late_journals,
+    (select count(*) from ledger_journal j where j.period = month::date) as journals,
+    (select count(*) from ledger_journal j where j.period = month::date and j.period <> ledger_month(j.event_at)) as late_journals,
     e.at as closed_at, e.actor as closed_by, e.approved_by, e.reason, e.forced, e.severe_open, e.sha256,
     (select count(*) from ledger_period_event r where r.period = month and r.action = 'reopened') as reopened
-  from bounds cross join generate_series(first, last, interval '1 month') as month cross join state
-    left join counted c on c.period = month
-    left join late on late.period = month
+  from bounds cross join generate_series(bounds.first, last, interval '1 month') as month cross join state
     left join last_event e on e.period = month and e.action <> 'reopened';
 
 comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';
