@@ -2942,9 +2942,16 @@ CREATE OR REPLACE FUNCTION public.ledger_entries_of(of_account text, of_asset te
 AS $function$
 begin
   return query
-  select e.* from public.ledger_entry e
-  where e.account = of_account and e.asset = of_asset and e.event_at >= from_at and e.event_at < to_at
-  order by e.event_at, e.journal_id, e.leg limit entries_max;
+  (select t.journal_id, t.leg, t.debit, t.asset, t.amount, t.event_at, t.recorded_at, t.period
+    from public.ledger_transfer t
+    where t.debit = of_account and t.asset = of_asset and t.event_at >= from_at and t.event_at < to_at
+    order by t.event_at, t.journal_id, t.leg limit entries_max)
+  union all
+  (select t.journal_id, t.leg, t.credit, t.asset, -t.amount, t.event_at, t.recorded_at, t.period
+    from public.ledger_transfer t
+    where t.credit = of_account and t.asset = of_asset and t.event_at >= from_at and t.event_at < to_at
+    order by t.event_at, t.journal_id, t.leg limit entries_max)
+  order by 6, 1, 2 limit entries_max;
 end
 $function$
 ;

@@ -212,16 +212,23 @@ $$;
 create function ledger_side_of(account text) returns integer language sql immutable parallel safe
   return case when split_part(account, ':', 1) in ('assets', 'expenses') then 1 else -1 end;
 
--- The first entries of an account in the order of their time. A plan for each account: one with many entries is read in the
--- order of time until there are enough, one with few by its own index.
+-- The first entries of an account in the order of their time. Each side has a plan of its own, made for the account: many
+-- entries are read in the order of time until there are enough, few by the index of the account.
 create function ledger_entries_of(of_account text, of_asset text, from_at timestamptz, to_at timestamptz, entries_max bigint)
 returns setof ledger_entry
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 begin
   return query
-  select e.* from public.ledger_entry e
-  where e.account = of_account and e.asset = of_asset and e.event_at >= from_at and e.event_at < to_at
-  order by e.event_at, e.journal_id, e.leg limit entries_max;
+  (select t.journal_id, t.leg, t.debit, t.asset, t.amount, t.event_at, t.recorded_at, t.period
+    from public.ledger_transfer t
+    where t.debit = of_account and t.asset = of_asset and t.event_at >= from_at and t.event_at < to_at
+    order by t.event_at, t.journal_id, t.leg limit entries_max)
+  union all
+  (select t.journal_id, t.leg, t.credit, t.asset, -t.amount, t.event_at, t.recorded_at, t.period
+    from public.ledger_transfer t
+    where t.credit = of_account and t.asset = of_asset and t.event_at >= from_at and t.event_at < to_at
+    order by t.event_at, t.journal_id, t.leg limit entries_max)
+  order by 6, 1, 2 limit entries_max;
 end
 $$;
 
