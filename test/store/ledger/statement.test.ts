@@ -15,11 +15,11 @@ type Line = { line: string; kind: string | null; asset: string; amount: string |
 async function statement(
   owner: string,
   from: string,
-  ...[to, entriesMax = null]: [string, number?]
+  ...[to, entriesMax]: [string, number?]
 ): Promise<Line[]> {
   const { rows } = await sql<Line>`
     select line, kind, asset_symbol as asset, amount::text as amount, balance::text as balance
-    from accounting.statement(${owner}, ${from}, ${to}, ${entriesMax})`.execute(books.db)
+    from accounting.statement(${owner}, ${from}, ${to}, ${entriesMax ?? null})`.execute(books.db)
   return rows
 }
 
