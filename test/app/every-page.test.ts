@@ -67,7 +67,6 @@ describe.skipIf(!browserInstalled())('every page, in Chromium', () => {
   test('is for everyone: at a desk and on a phone, in light and in dark', async () => {
     const paths = [...pagePaths(), '/nothing'].values()
     const problems: string[] = []
-    const isOwn = (fault: string) => !fault.includes('404')
     const visit = async () => {
       await using page = await ada.context.newPage()
       const faults = listenToFaults(page)
@@ -86,6 +85,11 @@ describe.skipIf(!browserInstalled())('every page, in Chromium', () => {
   }, 240_000)
 })
 
+/** The page that does not exist is reported too. */
+function isOwn(fault: string): boolean {
+  return !fault.includes('404')
+}
+
 /** Of all routes, so that no new page is forgotten. */
 function pagePaths(): string[] {
   const pages = Object.entries(routes).filter(([route, { get }]) => get !== undefined && !others.has(route))
@@ -101,13 +105,13 @@ function pagePaths(): string[] {
 async function problemsOf(page: Page, path: string): Promise<string[]> {
   const answer = await page.goto(console.url + path)
   const status = answer?.status()
-  const problems = (await page.evaluate(problemsOfText)) as string[]
+  const problems = await page.evaluate<string[]>(problemsOfText)
   if (status !== (path === '/nothing' ? 404 : 200)) problems.push(`${status} ${page.url()}`)
   await page.evaluate(axe.source)
   for (const { colorScheme, width } of looks) {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 800 })
-    const found = (await page.evaluate(problemsOfLook)) as string[]
+    const found = await page.evaluate<string[]>(problemsOfLook)
     problems.push(...found.map((problem) => `${colorScheme} ${width}: ${problem}`))
   }
   return problems.map((problem) => `${path}: ${problem}`)
