@@ -1711,17 +1711,25 @@ view accounting.periods as
             max(ledger_period.period) FILTER (WHERE (ledger_period.state <> 'open'::text)) AS softly,
             min(ledger_period.period) AS first
            FROM ledger_period
-        ), counted AS (
+        ), late AS MATERIALIZED (
          SELECT ledger_journal.period,
-            count(*) AS journals,
-            count(*) FILTER (WHERE (ledger_journal.period <> ledger_month(ledger_journal.event_at))) AS late
+            ledger_month(ledger_journal.event_at) AS belongs_to
            FROM ledger_journal
-          GROUP BY ledger_journal.period
+          WHERE (ledger_journal.period <> ledger_month(ledger_journal.event_at))
         ), bounds AS (
-         SELECT LEAST(min(counted.period), min(state_1.first)) AS first,
-            GREATEST(max(counted.period), max(state_1.softly), ledger_month(now())) AS last
-           FROM (state state_1
-             LEFT JOIN counted ON (true))
+         SELECT LEAST(( SELECT min(late.period) AS min
+                   FROM late), state_1.first, ledger_month(( SELECT ledger_journal.event_at
+                   FROM ledger_journal
+                  WHERE (ledger_journal.period = ledger_month(ledger_journal.event_at))
+                  ORDER BY ledger_journal.event_at
+                 LIMIT 1))) AS first,
+            GREATEST(( SELECT max(late.period) AS max
+                   FROM late), state_1.softly, ledger_month(now()), ledger_month(( SELECT ledger_journal.event_at
+                   FROM ledger_journal
+                  WHERE (ledger_journal.period = ledger_month(ledger_journal.event_at))
+                  ORDER BY ledger_journal.event_at DESC
+                 LIMIT 1))) AS last
+           FROM state state_1
         ), last_event AS (
          SELECT DISTINCT ON (ledger_period_event.period) ledger_period_event.id,
             ledger_period_event.period,
@@ -1745,8 +1753,8 @@ view accounting.periods as
             WHEN (month.month <= state.softly) THEN 'soft_closed'::text
             ELSE 'open'::text
         END AS state,
-    COALESCE(c.journals, (0)::bigint) AS journals,
-    COALESCE(c.late, (0)::bigint) AS late_journals,
+    ((in_month.events - in_month.booked_later) + in_month.late) AS journals,
+    in_month.late AS late_journals,
     e.at AS closed_at,
     e.actor AS closed_by,
     e.approved_by,
@@ -1760,7 +1768,15 @@ view accounting.periods as
    FROM ((((bounds
      CROSS JOIN LATERAL generate_series((bounds.first)::timestamp with time zone, (bounds.last)::timestamp with time zone, '1 mon'::interval) month(month))
      CROSS JOIN state)
-     LEFT JOIN counted c ON ((c.period = month.month)))
+     CROSS JOIN LATERAL ( SELECT ( SELECT count(*) AS count
+                   FROM ledger_journal j
+                  WHERE ((j.event_at >= ((month.month)::timestamp without time zone AT TIME ZONE 'UTC'::text)) AND (j.event_at < (((month.month)::timestamp without time zone + '1 mon'::interval) AT TIME ZONE 'UTC'::text)))) AS events,
+            ( SELECT count(*) AS count
+                   FROM late
+                  WHERE (late.belongs_to = (month.month)::date)) AS booked_later,
+            ( SELECT count(*) AS count
+                   FROM late
+                  WHERE (late.period = (month.month)::date)) AS late) in_month)
      LEFT JOIN last_event e ON (((e.period = month.month) AND (e.action <> 'reopened'::text))));
 view accounting.prices as
  SELECT a.symbol AS asset_symbol,
@@ -2470,38 +2486,43 @@ AS $function$
   order by done.service <> 'default', done.service, done.is_all desc, a.network, a.symbol, s.network, s.symbol
 $function$
 ;
-CREATE OR REPLACE FUNCTION accounting.statement(owner text, from_at timestamp with time zone, to_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION accounting.statement(owner text, from_at timestamp with time zone, to_at timestamp with time zone, entries_max bigint DEFAULT NULL::bigint)
  RETURNS TABLE(line text, event_at timestamp with time zone, recorded_at timestamp with time zone, journal_id bigint, kind text, deposit_id bigint, account text, asset_symbol text, asset text, amount numeric, balance numeric, amount_base numeric, balance_base numeric)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  with own as (
+  with own as materialized (
     select account, asset, public.ledger_side_of(account) as side from public.ledger_accounts_of(owner)
-  ), opening as (
-    select o.account, o.asset, o.side * coalesce(t.debit - t.credit, 0) as amount
-    from own o left join public.ledger_turnover(from_at - interval '1 microsecond', now()) t using (account, asset)
+  ), ends as (
+    select 0 as part, 'opening' as line, from_at as at
+    union all
+    select 2, 'closing', to_at
+  ), entries as (
+    select o.account, o.asset, e.event_at, e.recorded_at, e.journal_id, e.leg, o.side * e.amount as amount
+    from own o cross join lateral public.ledger_entries_of(o.account, o.asset, from_at, to_at, entries_max) e
+  ), balances as (
+    select ends.part, ends.line, ends.at, o.account, o.asset, o.side * coalesce(t.debit - t.credit, 0) as balance
+    from ends cross join own o
+      left join lateral public.ledger_turnover(ends.at - interval '1 microsecond', 'infinity') t
+        on t.account = o.account and t.asset = o.asset
   ), lines as (
-    select 1 as part, 'entry' as line, e.event_at, e.recorded_at, e.journal_id, e.leg, e.account, e.asset,
-      o.side * e.amount as amount
-    from public.ledger_entry e join own o using (account, asset)
-    where e.event_at >= from_at and e.event_at < to_at
+    select part, line, at as event_at, null::timestamptz as recorded_at, null::bigint as journal_id, null::int as leg,
+      account, asset, null::numeric as amount, balance
+    from balances
     union all
-    select 0, 'opening', from_at, null, null, null, account, asset, amount from opening
-    union all
-    select 2, 'closing', to_at, null, null, null, account, asset, 0 from opening
-  ), running as (
-    select l.*, sum(amount) over (
-      partition by account, asset order by part, event_at, journal_id, leg rows unbounded preceding
-    ) as balance,
-    bool_or(part = 1 or amount <> 0) over (partition by account, asset) as is_used
-    from lines l
+    select 1, 'entry', e.event_at, e.recorded_at, e.journal_id, e.leg, account, asset, e.amount,
+      o.balance + sum(e.amount) over (
+        partition by account, asset order by e.event_at, e.journal_id, e.leg rows unbounded preceding
+      )
+    from entries e join balances o using (account, asset) where o.part = 0
   ), shown as (
-    select *, bool_or(is_used) over () as is_any from running
+    select *, bool_or(part = 1 or balance <> 0) over (partition by account, asset) as is_used,
+      bool_or(part = 1 or balance <> 0) over () as is_any
+    from lines
   )
   select r.line, r.event_at, r.recorded_at, r.journal_id, j.kind, j.deposit_id, r.account, a.symbol, r.asset,
-    case when r.part = 1 then accounting.in_units(r.amount, a.decimals) end, accounting.in_units(r.balance, a.decimals),
-    case when r.part = 1 then r.amount end, r.balance
+    accounting.in_units(r.amount, a.decimals), accounting.in_units(r.balance, a.decimals), r.amount, r.balance
   from shown r join public.asset a on a.key = r.asset left join public.ledger_journal j on j.id = r.journal_id
   where r.is_used or not r.is_any
   order by r.account collate "C", r.asset collate "C", r.part, r.event_at, r.journal_id, r.leg
@@ -2940,6 +2961,27 @@ begin
   select case when is_called then last_value else 0 end into last_journal from public.ledger_journal_id_seq;
   cut_at := clock_timestamp();
   update public.ledger_last_cut c set last_journal = ledger_cut.last_journal, cut_at = ledger_cut.cut_at;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_entries_of(of_account text, of_asset text, from_at timestamp with time zone, to_at timestamp with time zone, entries_max bigint)
+ RETURNS SETOF ledger_entry
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+begin
+  return query
+  (select t.journal_id, t.leg, t.debit, t.asset, t.amount, t.event_at, t.recorded_at, t.period
+    from public.ledger_transfer t
+    where t.debit = of_account and t.asset = of_asset and t.event_at >= from_at and t.event_at < to_at
+    order by t.event_at, t.journal_id, t.leg limit entries_max)
+  union all
+  (select t.journal_id, t.leg, t.credit, t.asset, -t.amount, t.event_at, t.recorded_at, t.period
+    from public.ledger_transfer t
+    where t.credit = of_account and t.asset = of_asset and t.event_at >= from_at and t.event_at < to_at
+    order by t.event_at, t.journal_id, t.leg limit entries_max)
+  order by 6, 1, 2 limit entries_max;
 end
 $function$
 ;
@@ -4264,7 +4306,7 @@ comment on function accounting.in_transit_at(timestamp with time zone,timestamp 
 comment on function accounting.in_units(numeric,smallint) is 'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
 comment on function accounting.price_at(text,timestamp with time zone) is 'The price that applies to an asset at a moment: the newest one that is not too old; of two for one time, the one imported last. No row without such a price.';
 comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How each deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
-comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing; what has neither an opening balance nor an entry is left out, unless nothing has. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
+comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone,bigint) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing; what has neither an opening balance nor an entry is left out, unless nothing has. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. entries_max: how many entries of each account and asset are shown, the oldest first; the line closing counts all of them. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
 comment on function accounting.trial_balance(timestamp with time zone,timestamp with time zone) is 'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in base units.';
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';

@@ -147,24 +147,35 @@ create view accounting.periods as
     select max(period) filter (where state = 'closed') as closed, max(period) filter (where state <> 'open') as softly,
       min(period) as first
     from ledger_period
-  ), counted as (
-    select period, count(*) as journals,
-      count(*) filter (where period <> ledger_month(event_at)) as late
-    from ledger_journal group by period
+  ), late as materialized (
+    select period, ledger_month(event_at) as belongs_to from ledger_journal where period <> ledger_month(event_at)
   ), bounds as (
-    select least(min(counted.period), min(state.first)) as first,
-      greatest(max(counted.period), max(state.softly), ledger_month(now())) as last
-    from state left join counted on true
+    select least((select min(period) from late), first, ledger_month((
+        select event_at from ledger_journal where period = ledger_month(event_at) order by event_at limit 1
+      ))) as first,
+      greatest((select max(period) from late), softly, ledger_month(now()), ledger_month((
+        select event_at from ledger_journal where period = ledger_month(event_at) order by event_at desc limit 1
+      ))) as last
+    from state
   ), last_event as (
     select distinct on (period) * from ledger_period_event order by period, id desc
   )
   select month::date as period,
     case when month <= closed then 'closed' when month <= softly then 'soft_closed' else 'open' end as state,
-    coalesce(journals, 0) as journals, coalesce(late, 0) as late_journals,
+    in_month.events - in_month.booked_later + in_month.late as journals, in_month.late as late_journals,
     e.at as closed_at, e.actor as closed_by, e.approved_by, e.reason, e.forced, e.severe_open, e.sha256,
     (select count(*) from ledger_period_event r where r.period = month and r.action = 'reopened') as reopened
-  from bounds cross join generate_series(first, last, interval '1 month') as month cross join state
-    left join counted c on c.period = month
+  from bounds cross join generate_series(bounds.first, last, interval '1 month') as month cross join state
+    -- By the index of times: a journal is in the books of its own month unless it is late.
+    cross join lateral (
+      select (
+          select count(*) from ledger_journal j
+          where j.event_at >= month::timestamp at time zone 'UTC'
+            and j.event_at < (month::timestamp + interval '1 month') at time zone 'UTC'
+        ) as events,
+        (select count(*) from late where late.belongs_to = month::date) as booked_later,
+        (select count(*) from late where late.period = month::date) as late
+    ) as in_month
     left join last_event e on e.period = month and e.action <> 'reopened';
 
 comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';

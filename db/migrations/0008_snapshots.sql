@@ -212,42 +212,67 @@ $$;
 create function ledger_side_of(account text) returns integer language sql immutable parallel safe
   return case when split_part(account, ':', 1) in ('assets', 'expenses') then 1 else -1 end;
 
-create function accounting.statement(owner text, from_at timestamptz, to_at timestamptz)
+-- The first entries of an account in the order of their time. Each side has a plan of its own, made for the account: many
+-- entries are read in the order of time until there are enough, few by the index of the account.
+create function ledger_entries_of(of_account text, of_asset text, from_at timestamptz, to_at timestamptz, entries_max bigint)
+returns setof ledger_entry
+language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+begin
+  return query
+  (select t.journal_id, t.leg, t.debit, t.asset, t.amount, t.event_at, t.recorded_at, t.period
+    from public.ledger_transfer t
+    where t.debit = of_account and t.asset = of_asset and t.event_at >= from_at and t.event_at < to_at
+    order by t.event_at, t.journal_id, t.leg limit entries_max)
+  union all
+  (select t.journal_id, t.leg, t.credit, t.asset, -t.amount, t.event_at, t.recorded_at, t.period
+    from public.ledger_transfer t
+    where t.credit = of_account and t.asset = of_asset and t.event_at >= from_at and t.event_at < to_at
+    order by t.event_at, t.journal_id, t.leg limit entries_max)
+  order by 6, 1, 2 limit entries_max;
+end
+$$;
+
+create function accounting.statement(owner text, from_at timestamptz, to_at timestamptz, entries_max bigint default null)
 returns table (
   line text, event_at timestamptz, recorded_at timestamptz, journal_id bigint, kind text, deposit_id bigint,
   account text, asset_symbol text, asset text, amount numeric, balance numeric, amount_base numeric, balance_base numeric
 )
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  with own as (
+  with own as materialized (
     select account, asset, public.ledger_side_of(account) as side from public.ledger_accounts_of(owner)
-  ), opening as (
-    select o.account, o.asset, o.side * coalesce(t.debit - t.credit, 0) as amount
-    from own o left join public.ledger_turnover(from_at - interval '1 microsecond', now()) t using (account, asset)
+  ), ends as (
+    select 0 as part, 'opening' as line, from_at as at
+    union all
+    select 2, 'closing', to_at
+  ), entries as (
+    select o.account, o.asset, e.event_at, e.recorded_at, e.journal_id, e.leg, o.side * e.amount as amount
+    from own o cross join lateral public.ledger_entries_of(o.account, o.asset, from_at, to_at, entries_max) e
+  ), balances as (
+    select ends.part, ends.line, ends.at, o.account, o.asset, o.side * coalesce(t.debit - t.credit, 0) as balance
+    from ends cross join own o
+      left join lateral public.ledger_turnover(ends.at - interval '1 microsecond', 'infinity') t
+        on t.account = o.account and t.asset = o.asset
   ), lines as (
-    select 1 as part, 'entry' as line, e.event_at, e.recorded_at, e.journal_id, e.leg, e.account, e.asset,
-      o.side * e.amount as amount
-    from public.ledger_entry e join own o using (account, asset)
-    where e.event_at >= from_at and e.event_at < to_at
+    select part, line, at as event_at, null::timestamptz as recorded_at, null::bigint as journal_id, null::int as leg,
+      account, asset, null::numeric as amount, balance
+    from balances
     union all
-    select 0, 'opening', from_at, null, null, null, account, asset, amount from opening
-    union all
-    select 2, 'closing', to_at, null, null, null, account, asset, 0 from opening
-  ), running as (
-    select l.*, sum(amount) over (
-      partition by account, asset order by part, event_at, journal_id, leg rows unbounded preceding
-    ) as balance,
-    bool_or(part = 1 or amount <> 0) over (partition by account, asset) as is_used
-    from lines l
+    select 1, 'entry', e.event_at, e.recorded_at, e.journal_id, e.leg, account, asset, e.amount,
+      o.balance + sum(e.amount) over (
+        partition by account, asset order by e.event_at, e.journal_id, e.leg rows unbounded preceding
+      )
+    from entries e join balances o using (account, asset) where o.part = 0
   ), shown as (
-    select *, bool_or(is_used) over () as is_any from running
+    select *, bool_or(part = 1 or balance <> 0) over (partition by account, asset) as is_used,
+      bool_or(part = 1 or balance <> 0) over () as is_any
+    from lines
   )
   select r.line, r.event_at, r.recorded_at, r.journal_id, j.kind, j.deposit_id, r.account, a.symbol, r.asset,
-    case when r.part = 1 then accounting.in_units(r.amount, a.decimals) end, accounting.in_units(r.balance, a.decimals),
-    case when r.part = 1 then r.amount end, r.balance
+    accounting.in_units(r.amount, a.decimals), accounting.in_units(r.balance, a.decimals), r.amount, r.balance
   from shown r join public.asset a on a.key = r.asset left join public.ledger_journal j on j.id = r.journal_id
   where r.is_used or not r.is_any
   order by r.account collate "C", r.asset collate "C", r.part, r.event_at, r.journal_id, r.leg
 $$;
 
 comment on function accounting.statement is
-  'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing; what has neither an opening balance nor an entry is left out, unless nothing has. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
+  'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing; what has neither an opening balance nor an entry is left out, unless nothing has. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. entries_max: how many entries of each account and asset are shown, the oldest first; the line closing counts all of them. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { composeConsole } from '../../src/app/console.ts'
 import { withCauses } from '../../src/app/metrics.ts'
-import { parseSettings } from '../../src/config/settings.ts'
-import { createGaugesReader } from '../../src/ops/gauges.ts'
+import { parseSettings, type Settings } from '../../src/config/settings.ts'
+import { createGaugesReader, type GaugesReader } from '../../src/ops/gauges.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { startOps } from '../../src/ops/server.ts'
 import { readGauges, readTotals } from '../../src/store/gauges.ts'
@@ -20,12 +20,6 @@ export async function serveBooks(
   environment: Readonly<Record<string, string>> = judgingEnvironment(url),
 ): Promise<string> {
   const settings = parseSettings(environment, (path) => readFileSync(path, 'utf8'))
-  const sources = {
-    live: async () => withCauses(await readGauges(db), settings.alerts),
-    totals: () => readTotals(db),
-    scorecard: () => readDayScorecard(db),
-    queue: () => Promise.resolve({ waiting: 4, active: 1 }),
-  }
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   within.defer(() => ops.stop())
   ops.open(
@@ -35,10 +29,21 @@ export async function serveBooks(
         environment,
         services: { names: () => ['default'], followed: () => settings },
         ops,
-        gauges: { read: createGaugesReader(sources, () => undefined) },
+        gauges: gaugesOf(db, settings),
         readiness: { checks: [], isNeeded: () => true },
       }),
     ),
   )
   return ops.url
+}
+
+/** As a daemon reads them. */
+export function gaugesOf(db: Books['db'], { alerts }: Settings): { read: GaugesReader } {
+  const sources = {
+    live: async () => withCauses(await readGauges(db), alerts),
+    totals: () => readTotals(db),
+    scorecard: () => readDayScorecard(db),
+    queue: () => Promise.resolve({ waiting: 4, active: 1 }),
+  }
+  return { read: createGaugesReader(sources, () => undefined) }
 }

@@ -13,7 +13,6 @@ export function openBrowser(): Promise<Browser> {
 export type Visitor = AsyncDisposable & {
   page: Page
   context: BrowserContext
-  /** Errors of scripts, and what the policy of the pages refused. */
   faults: string[]
 }
 
@@ -21,9 +20,7 @@ export type Visitor = AsyncDisposable & {
 export async function openVisitor(browser: Browser, timezoneId = 'UTC'): Promise<Visitor> {
   const context = await browser.newContext({ timezoneId })
   const page = await context.newPage()
-  const faults: string[] = []
-  page.on('pageerror', ({ message }) => void faults.push(message))
-  page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())))
+  const faults = listenToFaults(page)
   const session = await context.newCDPSession(page)
   await session.send('WebAuthn.enable')
   await session.send('WebAuthn.addVirtualAuthenticator', {
@@ -37,4 +34,12 @@ export async function openVisitor(browser: Browser, timezoneId = 'UTC'): Promise
     },
   })
   return { page, context, faults, [Symbol.asyncDispose]: () => context.close() }
+}
+
+/** Errors of scripts, and what the policy of the pages refused. */
+export function listenToFaults(page: Page): string[] {
+  const faults: string[] = []
+  page.on('pageerror', ({ message }) => void faults.push(message))
+  page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())))
+  return faults
 }

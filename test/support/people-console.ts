@@ -6,13 +6,15 @@ import { parseSettings } from '../../src/config/settings.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { startOps } from '../../src/ops/server.ts'
 import type { Books } from './books.ts'
+import { gaugesOf } from './books-console.ts'
 import { openBrowser, openVisitor, type Visitor } from './browser.ts'
 import { type Ran, runCommand } from './command.ts'
 import { openExampleBooks } from './example-books.ts'
 import { madeUpNetworks, settingsEnvironment } from './judging-environment.ts'
 import { makeFolder } from './make-folder.ts'
-import { emptyReading, readAs } from './ops-server.ts'
 import { addPeople, signers, signingKeys } from './people.ts'
+
+const node = { network: 'base', node: 'node.example', score: 0.98, requests: 1200, errors: 3 }
 
 export type SentForm = { fields: Record<string, string>; headers?: Record<string, string> }
 
@@ -60,8 +62,8 @@ export async function openPeopleConsole(
     version: 'test',
     services: { names: () => ['default'], followed: () => settings },
     ops,
-    gauges: { read: readAs(emptyReading) },
-    readiness: { checks: [], isNeeded: () => true },
+    gauges: { ...gaugesOf(books.db, settings), nodes: () => Promise.resolve([node]) },
+    readiness: { checks: [databaseCheck], isNeeded: () => true },
   })
   ops.open(opening.use(shown))
   const browser = await openBrowser()
@@ -93,6 +95,11 @@ export async function openPeopleConsole(
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
+}
+
+const databaseCheck = {
+  part: 'database',
+  ask: () => Promise.resolve([{ part: 'database', state: 'fine' as const, says: '' }]),
 }
 
 type Joining = { asErin: PeopleConsole['asErin']; name: string; roles: string }

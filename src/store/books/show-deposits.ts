@@ -118,8 +118,8 @@ async function showDeposit(
       select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit,
         'amount', accounting.in_units(t.amount, a.decimals)::text, 'amount_base', t.amount::text,
         'asset_symbol', a.symbol, 'asset', a.key, 'network', a.network) order by t.leg) as transfers
-      from ledger_journal j join ledger_transfer t on t.journal_id = j.id join asset a on a.key = t.asset
-        join deposit d on d.id = j.deposit_id
+      from ledger_journal j join ledger_transfer t on t.journal_id = j.id and t.recorded_at = j.recorded_at
+        join asset a on a.key = t.asset join deposit d on d.id = j.deposit_id
       where d.id = ${id} or d.merged_into = ${id} group by j.id order by j.id`.execute(db),
     readAssetNames(db),
   ])

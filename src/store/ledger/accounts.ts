@@ -102,7 +102,7 @@ export async function readStatement(
         row_number() over (partition by account, asset, line, journal_id order by place) as repeat
       from (
         select *, row_number() over () as place
-        from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz)
+        from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz, ${after === null ? limit : null})
       ) as placed
     ) as stated
     where ${after === null}::boolean or (account collate "C", asset collate "C", part, event_at, coalesce(journal_id, 0), repeat)
@@ -118,7 +118,7 @@ export async function readClosings(
 ): Promise<AccountBalanceLine[]> {
   const { rows } = await sql<AccountBalanceLine>`
     select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
-    from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz)
+    from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz, 1)
     where line = 'closing'`.execute(db)
   return rows
 }

@@ -12,10 +12,14 @@ afterAll(() => books[Symbol.asyncDispose]())
 
 type Line = { line: string; kind: string | null; asset: string; amount: string | null; balance: string }
 
-async function statement(owner: string, from: string, to: string): Promise<Line[]> {
+async function statement(
+  owner: string,
+  from: string,
+  ...[to, entriesMax]: [string, number?]
+): Promise<Line[]> {
   const { rows } = await sql<Line>`
     select line, kind, asset_symbol as asset, amount::text as amount, balance::text as balance
-    from accounting.statement(${owner}, ${from}, ${to})`.execute(books.db)
+    from accounting.statement(${owner}, ${from}, ${to}, ${entriesMax ?? null})`.execute(books.db)
   return rows
 }
 
@@ -30,6 +34,17 @@ test('a statement opens with what there was, lists what happened, closes with wh
     { line: 'entry', kind: 'conversion', ...base, amount: '-200.000000', balance: '0.000000' },
     { line: 'entry', kind: 'deposit', ...base, amount: '75.000000', balance: '75.000000' },
     { line: 'closing', kind: null, ...base, amount: null, balance: '75.000000' },
+  ])
+})
+
+test('a statement with fewer entries has the oldest of each account, and closes as the whole one does', async () => {
+  expect(await statement('shop', '2026-01-02', '2026-01-04', 1)).toMatchObject([
+    { line: 'opening', balance: '349.875000' },
+    { line: 'entry', balance: '549.875000' },
+    { line: 'closing', balance: '549.875000' },
+    { line: 'opening', balance: '0.000000' },
+    { line: 'entry', amount: '200.000000', balance: '200.000000' },
+    { line: 'closing', balance: '75.000000' },
   ])
 })
 
