@@ -54,6 +54,8 @@ const options = {
   testTimeout: 120_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: 60_000 } },
+  // Concurrent tests of a file wait for what does not come; all of them at once.
+  maxConcurrency: 16,
 } as const
 
 export default defineConfig({

@@ -9,8 +9,8 @@ import { openPeopleConsole, type PeopleConsole } from '../support/people-console
 
 let console: PeopleConsole
 
-/** DEPOSITD_CASES=200 takes half a minute. */
-const cases = Number(process.env.DEPOSITD_CASES ?? 30)
+/** As many as DEPOSITD_CASES. */
+const cases = Number(process.env.DEPOSITD_CASES ?? 8)
 
 describe.skipIf(!browserInstalled())('people at the console, in Chromium', () => {
   beforeAll(async () => {

@@ -1,4 +1,7 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { spawnProgram, startProgram } from '../support/embedded-program.ts'
 import { makeFolder } from '../support/make-folder.ts'
@@ -15,6 +18,26 @@ async function deposits(): Promise<Deposit[]> {
   expect(await listing.ended).toBe(0)
   return (JSON.parse(listing.output()) as { items: Deposit[] }).items
 }
+
+/** An EVM deposit, a Solana deposit and a StableWallet deposit; asked of the books: to start a program takes a core. */
+async function untilEachIsReconciled(): Promise<void> {
+  const environment = parseEnv(await readFile(join(folder, '.depositd/embedded.env'), 'utf8'))
+  const client = new Client({ connectionString: environment.DATABASE_URL })
+  await client.connect()
+  try {
+    await until(
+      'an EVM deposit, a Solana deposit and a StableWallet deposit are reconciled',
+      async () => (await client.query<{ is: boolean }>(isEachReconciled)).rows[0]?.is || null,
+      240_000,
+    )
+  } finally {
+    await client.end()
+  }
+}
+
+const isEachReconciled = `
+  select bool_or(network <> 'solana' and owner_id <> 'savings') and bool_or(network = 'solana')
+    and bool_or(owner_id = 'savings') as is from deposit where state = 'reconciled'`
 
 test('a start shows its parts, reconciles on every kind of network, stops whole and goes on from there', {
   timeout: 600_000,
@@ -37,19 +60,9 @@ test('a start shows its parts, reconciles on every kind of network, stops whole 
   const second = spawnProgram(folder, ['start'])
   expect(await second.ended).toBe(2)
   expect(second.output()).toContain(`process ${first.pid} is already running`)
-  const reconciled = await until(
-    'an EVM deposit, a Solana deposit and a StableWallet deposit are reconciled',
-    async () => {
-      const done = (await deposits()).filter(({ state }) => state === 'reconciled')
-      const kinds = [
-        done.some(({ network, owner }) => network !== 'solana' && owner !== 'savings'),
-        done.some(({ network }) => network === 'solana'),
-        done.some(({ owner }) => owner === 'savings'),
-      ]
-      return kinds.every(Boolean) ? done : null
-    },
-    240_000,
-  )
+  await untilEachIsReconciled()
+  const reconciled = (await deposits()).filter(({ state }) => state === 'reconciled')
+  expect(reconciled).toContainEqual(expect.objectContaining({ network: 'solana' }))
   const keys = spawnProgram(folder, ['service', 'keys', 'list', '--json'])
   expect(await keys.ended).toBe(0)
   expect(JSON.parse(keys.output()).items).toHaveLength(2)

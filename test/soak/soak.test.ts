@@ -71,7 +71,7 @@ test.skipIf(!redisInstalled())(
   'a short soak under payments and a fault comes to rest, and its books hold',
   async () => {
     // A limit that is passed is told by its line below.
-    const { stdout } = await run(process.execPath, [program, '--minutes', '0.2', '--json']).catch(
+    const { stdout } = await run(process.execPath, [program, '--minutes', '0.1', '--json']).catch(
       (error: { stdout: string }) => error,
     )
     const { lines, deposits, samples, contradictions } = JSON.parse(stdout) as Soaked & { lines: Line[] }

@@ -1,10 +1,10 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { isInstalled } from './programs-needed.ts'
 
-/** Debian's package `chromium`. */
-const executablePath = '/usr/bin/chromium'
+/** Debian's package `chromium-headless-shell`: the same engine without what windows need. */
+const executablePath = '/usr/bin/chromium-headless-shell'
 
-export const browserInstalled = (): boolean => isInstalled('chromium')
+export const browserInstalled = (): boolean => isInstalled('chromium-headless-shell')
 
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })

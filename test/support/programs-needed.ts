@@ -22,7 +22,10 @@ const programs = {
     says: / (1[89]|[2-9]\d)\./,
   },
   psql: { debian: 'postgresql-client-18', without: 'the lines of the page on backups are' },
-  chromium: { debian: 'chromium', without: 'the console in a real browser is' },
+  'chromium-headless-shell': {
+    debian: 'chromium-headless-shell',
+    without: 'the console in a real browser is',
+  },
   'bean-check': { debian: 'beancount', without: 'what Beancount makes of an export is' },
 } as const satisfies Record<string, ProgramNeeded>
 

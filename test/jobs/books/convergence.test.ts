@@ -13,7 +13,7 @@ afterAll(() => books[Symbol.asyncDispose]())
 
 /** Chosen anew each time, unless it is given; `SEED` and `WORLDS` repeat a run, or make it a long one. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
-const worlds = Number(process.env.WORLDS ?? 25)
+const worlds = Number(process.env.WORLDS ?? 12)
 const shrinkMs = Number(process.env.SHRINK_MS ?? 0)
 process.stdout.write(`seed ${seed}, worlds ${worlds}\n`)
 
