@@ -70,7 +70,7 @@ function signRequest(
   }
   const path = { path: url.pathname + url.search, pathname: url.pathname, query: url.search.slice(1) }
   const text = bytesOf(proof.template, { ...sent, ...path, method, body })
-  const signature = signed(proof, text).toString(encoding)
+  const signature = signatureOf(proof, text).toString(encoding)
   const value = proof.value.replace(/\{(\w+)\}/g, (_, name: keyof typeof sent | 'signature') =>
     name === 'signature' ? signature : sent[name],
   )
@@ -82,7 +82,7 @@ function signRequest(
   return { signature, headers: Object.fromEntries(parts) as Record<string, string> }
 }
 
-function signed({ algorithm, key }: SignatureProof, text: Buffer): Buffer {
+function signatureOf({ algorithm, key }: SignatureProof, text: Buffer): Buffer {
   return algorithm === 'ed25519'
     ? sign(null, text, createPrivateKey({ key, format: 'der', type: 'pkcs8' }))
     : createHmac(algorithm, key).update(text).digest()
