@@ -41,7 +41,7 @@ export function badValue(name: string, text: string, fix: string): Fault<'usage_
 
 type NumberRange = { min: number; max: number }
 
-function parsedOption(
+export function parsedOption(
   flags: string,
   description: string,
   parse: (name: string, text: string) => unknown,

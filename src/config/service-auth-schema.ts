@@ -87,7 +87,9 @@ const hmac = z.strictObject({
   headers,
 })
 
-export type HmacSection = z.output<typeof hmac>
+const ed25519 = hmac.omit({ algorithm: true }).extend({ scheme: z.literal('ed25519') })
+
+export type SigningSection = z.output<typeof hmac> | z.output<typeof ed25519>
 
 const section = z
   .discriminatedUnion('scheme', [
@@ -113,13 +115,14 @@ const section = z
       headers,
     }),
     hmac,
+    ed25519,
     z.strictObject({ scheme: z.literal('none'), headers }),
   ])
   .superRefine((value, context) => {
     const refuse = refuseIn(context)
     checkHeaders(value, refuse)
     if ('prefix' in value) checkPrefix(value, refuse)
-    if (value.scheme === 'hmac') checkTemplates(value, refuse)
+    if ('template' in value) checkTemplates(value, refuse)
   })
 
 /** The section `auth` of a service. */
@@ -167,7 +170,7 @@ type HeaderPlace = readonly [path: readonly string[], name: string]
 function ownHeaders(value: ServiceAuthSection): HeaderPlace[] {
   if (value.scheme === 'none') return []
   if (value.scheme === 'basic') return [[['scheme'], 'Authorization']]
-  if (value.scheme !== 'hmac') return [[['header'], value.header]]
+  if (!('template' in value)) return [[['header'], value.header]]
   const parts = (['apiKey', 'timestamp', 'nonce'] as const).map((name): HeaderPlace => {
     return [[name, 'header'], value[name].header ?? '']
   })
@@ -175,7 +178,7 @@ function ownHeaders(value: ServiceAuthSection): HeaderPlace[] {
 }
 
 /** The service can verify only what it receives. */
-function checkTemplates({ template, value, ...parts }: HmacSection, refuse: Refuse): void {
+function checkTemplates({ template, value, ...parts }: SigningSection, refuse: Refuse): void {
   if (parseTemplate(template).some((part) => part.kind === 'text' && /[{}]/.test(part.text)))
     refuse(
       ['template'],

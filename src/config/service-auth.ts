@@ -1,9 +1,10 @@
+import { createPrivateKey, type PrivateKeyInput } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import type { EnvironmentReader } from './environment.ts'
 import {
-  type HmacSection,
   parseTemplate,
   type ServiceAuthSection,
+  type SigningSection,
   type TemplatePart,
 } from './service-auth-schema.ts'
 
@@ -13,7 +14,7 @@ export type NamedSecret = { name: string; text: string }
 export type ServiceAuth = {
   /** The same in every request. */
   headers: Readonly<Record<string, string>>
-  proof: { kind: 'fixed' } | ({ kind: 'token-file' } & TokenFile) | ({ kind: 'hmac' } & HmacProof)
+  proof: { kind: 'fixed' } | ({ kind: 'token-file' } & TokenFile) | ({ kind: 'signature' } & SignatureProof)
   /** Includes other spellings of a secret. */
   secrets: readonly NamedSecret[]
   /** What a person corrects if the service refuses it. */
@@ -23,10 +24,13 @@ export type ServiceAuth = {
 /** Another program renews the file, so it is read for each request. */
 export type TokenFile = { path: string; header: string; prefix: string }
 
-export type HmacProof = Pick<
-  HmacSection,
-  'algorithm' | 'encoding' | 'header' | 'value' | 'timestamp' | 'nonce'
-> & { template: readonly TemplatePart[]; key: Buffer; apiKey: string }
+/** The key of Ed25519 is in PKCS #8, in DER. */
+export type SignatureProof = Pick<SigningSection, 'encoding' | 'header' | 'value' | 'timestamp' | 'nonce'> & {
+  template: readonly TemplatePart[]
+  algorithm: 'sha256' | 'sha384' | 'sha512' | 'ed25519'
+  key: Buffer
+  apiKey: string
+}
 
 const nothing: ServiceAuth = { headers: {}, proof: { kind: 'fixed' }, secrets: [], credential: '' }
 
@@ -75,7 +79,7 @@ type AuthReader = {
 function readScheme(from: AuthReader, value: ServiceAuthSection): ServiceAuth {
   if (value.scheme === 'none') return { ...nothing, credential: from.place }
   if (value.scheme === 'basic') return readBasic(from, value)
-  if (value.scheme === 'hmac') return readHmac(from, value)
+  if ('template' in value) return readSigning(from, value)
   const { header, prefix } = value
   if (value.scheme === 'header') {
     const text = prefix + from.sentSecret(value.secret, 'secret')
@@ -99,21 +103,56 @@ function readBasic(
   return { ...nothing, headers: { Authorization: `Basic ${text}` }, secrets, credential: name }
 }
 
-function readHmac({ reader, place, secretOf, sentSecret }: AuthReader, value: HmacSection): ServiceAuth {
-  const { scheme: kind, headers: _fixed, secret, secretEncoding, apiKey: own, ...signing } = value
-  const text = secretOf(secret, 'secret')
-  const key = Buffer.from(text, secretEncoding === 'text' ? 'utf8' : secretEncoding)
-  // Decoders ignore invalid characters.
-  const isWhole = secretEncoding === 'text' || key.toString(secretEncoding) === spelled(text, secretEncoding)
-  if (!isWhole) reader.faults.push(`${secret} must be ${secretEncoding}, as ${place}.secretEncoding says`)
-  const isUsed = own.header !== undefined || [value.template, value.value].join().includes('{apiKey}')
-  const apiKey = isUsed ? sentSecret(own.secret, 'apiKey') : ''
+function readSigning(from: AuthReader, value: SigningSection): ServiceAuth {
+  const { secret, apiKey: own, encoding, header, value: sent, timestamp, nonce } = value
+  const key = readSigningKey(from, value)
+  const isUsed = own.header !== undefined || [value.template, sent].join().includes('{apiKey}')
+  const apiKey = isUsed ? from.sentSecret(own.secret, 'apiKey') : ''
+  const template = parseTemplate(value.template)
+  const proof = { kind: 'signature', encoding, header, value: sent, timestamp, nonce, template } as const
   return {
     ...nothing,
     headers: own.header === undefined ? {} : { [own.header]: own.prefix + apiKey },
-    proof: { kind, ...signing, template: parseTemplate(value.template), key, apiKey },
+    proof: { ...proof, algorithm: value.scheme === 'hmac' ? value.algorithm : 'ed25519', key, apiKey },
     credential: isUsed ? `${own.secret} or ${secret}` : secret,
   }
+}
+
+function readSigningKey(
+  { reader, place, secretOf }: AuthReader,
+  { scheme, secret, secretEncoding }: SigningSection,
+): Buffer {
+  const text = secretOf(secret, 'secret')
+  const key = Buffer.from(text, secretEncoding === 'text' ? 'utf8' : secretEncoding)
+  // Decoders ignore invalid characters.
+  if (secretEncoding !== 'text' && key.toString(secretEncoding) !== spelled(text, secretEncoding))
+    reader.faults.push(`${secret} must be ${secretEncoding}, as ${place}.secretEncoding says`)
+  else if (scheme === 'ed25519' && text !== '') {
+    const own = ed25519Key(secretEncoding === 'text' ? text : key)
+    if (own !== null) return own
+    const form = secretEncoding === 'text' ? 'in PEM' : 'of 32 bytes, or in PKCS #8'
+    reader.faults.push(`${secret} must be an Ed25519 private key ${form}`)
+  }
+  return key
+}
+
+/** RFC 8410: what stands before the 32 bytes of a key. */
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/** @param secret PEM, or the bytes of the key: alone, before its public key, or in PKCS #8 */
+function ed25519Key(secret: string | Buffer): Buffer | null {
+  try {
+    const key = createPrivateKey(typeof secret === 'string' ? secret : derOf(secret))
+    return key.asymmetricKeyType === 'ed25519' ? key.export({ format: 'der', type: 'pkcs8' }) : null
+  } catch {
+    return null
+  }
+}
+
+function derOf(bytes: Buffer): PrivateKeyInput {
+  const isBare = bytes.length === 32 || bytes.length === 64
+  const key = isBare ? Buffer.concat([pkcs8Prefix, bytes.subarray(0, 32)]) : bytes
+  return { key, format: 'der', type: 'pkcs8' }
 }
 
 function spelled(text: string, encoding: 'hex' | 'base64'): string {

@@ -93,7 +93,7 @@ function refusedFinding({ name, auth: { credential, proof } }: ServiceSettings):
   const revoked = `${credential} is refused: wrong or revoked`
   if (proof.kind === 'token-file')
     return fault('key', revoked, 'let the program that renews the token write one of scope read')
-  if (proof.kind === 'hmac')
+  if (proof.kind === 'signature')
     return fault(
       'key',
       `${revoked}, or the service expects another signature`,

@@ -1,6 +1,6 @@
-import { createHash, createHmac, randomUUID } from 'node:crypto'
+import { createHash, createHmac, createPrivateKey, randomUUID, sign } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import type { HmacProof, ServiceAuth, TokenFile } from '../config/service-auth.ts'
+import type { ServiceAuth, SignatureProof, TokenFile } from '../config/service-auth.ts'
 import { messageOf } from '../core/errors.ts'
 
 /** `body` is empty if none is sent. */
@@ -21,7 +21,7 @@ export function createAuthorize(
   const known = secrets.map(({ text }) => text)
   return async (request) => {
     if (proof.kind === 'fixed') return { headers, secrets: known }
-    if (proof.kind === 'hmac') {
+    if (proof.kind === 'signature') {
       const { signature, headers: signed } = signRequest(proof, request, { now: now(), nonceOf })
       return { headers: { ...headers, ...signed }, secrets: [...known, signature] }
     }
@@ -52,16 +52,16 @@ async function readBounded(path: string): Promise<string> {
 }
 
 /** Replaceable in tests. */
-type NonceMakers = Record<HmacProof['nonce']['form'], (now: Date) => string>
+type NonceMakers = Record<SignatureProof['nonce']['form'], (now: Date) => string>
 
 type SignedHeaders = { signature: string; headers: Record<string, string> }
 
 function signRequest(
-  proof: HmacProof,
+  proof: SignatureProof,
   { method, url, body }: UnprovedRequest,
   { now, nonceOf }: { now: Date; nonceOf: NonceMakers },
 ): SignedHeaders {
-  const { apiKey, key, algorithm, encoding } = proof
+  const { apiKey, encoding } = proof
   const at = new Date(now.getTime() + proof.timestamp.ahead)
   const sent = {
     apiKey,
@@ -69,8 +69,8 @@ function signRequest(
     nonce: nonceOf[proof.nonce.form](now),
   }
   const path = { path: url.pathname + url.search, pathname: url.pathname, query: url.search.slice(1) }
-  const signed = bytesOf(proof.template, { ...sent, ...path, method, body })
-  const signature = createHmac(algorithm, key).update(signed).digest(encoding)
+  const text = bytesOf(proof.template, { ...sent, ...path, method, body })
+  const signature = signatureOf(proof, text).toString(encoding)
   const value = proof.value.replace(/\{(\w+)\}/g, (_, name: keyof typeof sent | 'signature') =>
     name === 'signature' ? signature : sent[name],
   )
@@ -82,9 +82,15 @@ function signRequest(
   return { signature, headers: Object.fromEntries(parts) as Record<string, string> }
 }
 
-type SigningValues = Record<Extract<HmacProof['template'][number], { kind: 'value' }>['name'], string>
+function signatureOf({ algorithm, key }: SignatureProof, text: Buffer): Buffer {
+  return algorithm === 'ed25519'
+    ? sign(null, text, createPrivateKey({ key, format: 'der', type: 'pkcs8' }))
+    : createHmac(algorithm, key).update(text).digest()
+}
 
-function bytesOf(template: HmacProof['template'], values: SigningValues): Buffer {
+type SigningValues = Record<Extract<SignatureProof['template'][number], { kind: 'value' }>['name'], string>
+
+function bytesOf(template: SignatureProof['template'], values: SigningValues): Buffer {
   const parts = template.map((part) => {
     if (part.kind === 'text') return Buffer.from(part.text)
     if (part.kind === 'value') return Buffer.from(values[part.name])
@@ -94,7 +100,7 @@ function bytesOf(template: HmacProof['template'], values: SigningValues): Buffer
   return Buffer.concat(parts)
 }
 
-const timestampTexts: Record<HmacProof['timestamp']['unit'], (at: Date) => string> = {
+const timestampTexts: Record<SignatureProof['timestamp']['unit'], (at: Date) => string> = {
   s: (at) => Math.floor(at.getTime() / 1000).toString(),
   ms: (at) => at.getTime().toString(),
   iso: (at) => at.toISOString(),

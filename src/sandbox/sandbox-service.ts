@@ -33,8 +33,12 @@ const usualPort = 18_080
 const pollEveryMs = 500
 const replaceAfterMs = 120_000
 
-/** In whole units of USDC; other pairs are derived. */
-const prices = { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'USDT/USDC': '0.9995' }
+/** Prices are in whole units of USDC; other pairs are derived. */
+export const sandboxTerms = {
+  prices: { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'USDT/USDC': '0.9995' },
+  feeBasisPoints: 10,
+  spreadBasisPoints: 0,
+}
 
 const liquidity: Readonly<Record<string, string>> = { ETH: '100', SOL: '1000' }
 const liquidityOfTokens = '1000000'
@@ -54,7 +58,7 @@ export async function startSandboxService(settings: SandboxServiceSettings): Pro
           { key: secrets.writeKey, scope: 'write' },
         ],
         allowPrivateWebhooks: true,
-        quotes: { prices, source: null, feeBasisPoints: 10, spreadBasisPoints: 0 },
+        quotes: { ...sandboxTerms, source: null },
         sweep: { minimums: {} },
         replaceAfterMs,
         pollEveryMs,

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { secretsOf } from '../../src/config/secrets-of.ts'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
@@ -47,7 +48,7 @@ test('a signature is by SHA-256 in hexadecimal over a time in seconds, if the fi
   expect(auth).toEqual({
     headers: {},
     proof: {
-      kind: 'hmac',
+      kind: 'signature',
       template: [{ kind: 'value', name: 'body' }],
       algorithm: 'sha256',
       encoding: 'hex',
@@ -73,7 +74,10 @@ const hmac = (rest: string, template = '{body}') =>
 
 test.each<[string, string[]]>([
   ['[bearer]', ['service.auth: must be keys with values']],
-  ['{ scheme: bearer }', ['service.auth.scheme: must be one of header, basic, token-file, hmac, none']],
+  [
+    '{ scheme: bearer }',
+    ['service.auth.scheme: must be one of header, basic, token-file, hmac, ed25519, none'],
+  ],
   ['{ user: me }', ['service.auth: unknown key user']],
   [
     '{ header: "X Key", secret: hunter2 }',
@@ -152,6 +156,19 @@ test.each<[string, string[]]>([
   ],
 ])('the section %s is a fault with its place', (section, faults) => {
   expect(faultsOf(section)).toEqual(faults)
+})
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+
+test.each([
+  ['text', 'hunter2', 'in PEM'],
+  ['text', rsa.export({ format: 'pem', type: 'pkcs8' }).toString(), 'in PEM'],
+  ['hex', 'c0ffee', 'of 32 bytes, or in PKCS #8'],
+])('a private key as %s that is none of Ed25519 is refused', (encoding, secret, form) => {
+  const section = `{ scheme: ed25519, header: X-Sign, template: '{body}', secretEncoding: ${encoding} }`
+  expect(faultsOf(section, { SERVICE_API_SECRET: secret })).toEqual([
+    `SERVICE_API_SECRET must be an Ed25519 private key ${form}`,
+  ])
 })
 
 test('secrets that are missing, unusable or unused are named at once, and never shown', () => {

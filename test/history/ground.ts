@@ -2,17 +2,34 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { mapBounded } from '../../src/chain/map-bounded.ts'
+import { parseAddress } from '../../src/core/asset.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import { type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { demoOwners } from '../../src/sandbox/demo.ts'
 import { openEvmClient } from '../../src/sandbox/evm-faucet.ts'
+import { tokenDecimals } from '../../src/sandbox/faucet.ts'
 import { type PostgresServer, startPostgres } from '../../src/sandbox/postgres.ts'
 import { sandboxSecrets, startSandboxService } from '../../src/sandbox/sandbox-service.ts'
 import type { SandboxSecrets } from '../../src/sandbox/service-files.ts'
+import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
+import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { until } from '../support/until.ts'
+import { recordYear } from './record-year.ts'
 
-export type HistoryChoices = { deposits: number; owners: number; networks: readonly string[]; folder: string }
+/**
+ * `isRecorded`: the service did not make the deposits, but has their records, and the chains, which are EVM chains, have
+ * their transfers.
+ */
+export type HistoryChoices = {
+  deposits: number
+  owners: number
+  networks: readonly string[]
+  isRecorded: boolean
+  /** Of the service, once the year is over; null for none. */
+  webhookUrl: string | null
+  folder: string
+}
 
 /** A company with a year of deposits, all of which came to their end. */
 export type HistoryGround = {
@@ -25,7 +42,7 @@ export type HistoryGround = {
   pay: (place: number) => Promise<{ tx: string; network: string }>
 }
 
-type DepositAddress = {
+export type DepositAddress = {
   owner: string
   network: string
   address: string
@@ -39,38 +56,52 @@ const leftToNow = 5
 export const yearSeconds = 365 * 86_400
 
 export async function startHistoryGround(
-  { deposits, owners, networks: names, folder }: HistoryChoices,
+  choices: HistoryChoices,
   stack: AsyncDisposableStack,
   say: (line: string) => void,
 ): Promise<HistoryGround> {
+  const { deposits, owners, networks: names, folder, webhookUrl } = choices
   const postgres = await startPostgres({ folder: join(folder, 'postgres'), durability: 'none', log })
   stack.defer(() => postgres.stop())
   for (const name of ['depositd', 'deposit_service']) await postgres.createDatabase(name)
   const startAt = new Date(Date.now() - yearSeconds * 1000)
-  const chains = await startChains({
-    folder: join(folder, 'chains'),
-    names,
-    blockMs: 200,
-    slotMs: 100,
-    startAt,
-    log,
-  })
+  const spans = { blockMs: 200, slotMs: 100, startAt }
+  const chains = await startChains({ folder: join(folder, 'chains'), names, ...spans, log })
   stack.defer(() => chains.stop())
   const { networks } = chains
   const secrets = sandboxSecrets(folder)
   const databaseUrl = postgres.url('deposit_service')
-  const service = await startSandboxService({
-    networks,
-    secrets,
-    databaseUrl,
-    webhooks: [],
-    faults: null,
-    log,
-  })
+  const parts = { networks, secrets, databaseUrl, faults: null, log }
+  let service = await startSandboxService({ ...parts, webhooks: [] })
   stack.defer(() => service.stop())
   const addresses = await createOwners(service.url, secrets.writeKey, { owners, networks })
+  const db = openDatabase<ServiceTables>({ url: databaseUrl, poolMax: 1, applicationName: 'history' })
+  stack.defer(() => db.destroy())
   const year = await beginYear(networks, deposits)
   const pay = payer(networks, addresses)
+  const startedAt = performance.now()
+  if (choices.isRecorded) await service.stop()
+  const paid = choices.isRecorded
+    ? await recordAll({ db, networks, addresses, secrets, deposits, say })
+    : await payAll({ db, pay, deposits, say })
+  say(`${deposits} deposits paid and settled after ${seconds(startedAt)} s`)
+  await year.end()
+  if (!choices.isRecorded) await service.stop()
+  const webhooks = webhookUrl === null ? [] : [{ url: webhookUrl, secret: secrets.webhookSecret }]
+  service = await startSandboxService({ ...parts, webhooks })
+  return { networks, postgres, service: { url: service.url, secrets }, addresses, paid, pay }
+}
+
+type Payment = { tx: string; network: string }
+
+type AllRequest = { db: ServiceDatabase; deposits: number; say: (line: string) => void }
+
+async function payAll({
+  db,
+  pay,
+  deposits,
+  say,
+}: AllRequest & Pick<HistoryGround, 'pay'>): Promise<Payment[]> {
   const startedAt = performance.now()
   let count = 0
   const paid = await mapBounded([...Array(deposits).keys()], paymentsAtOnce, async (place) => {
@@ -78,22 +109,34 @@ export async function startHistoryGround(
     if (++count % 500 === 0) say(`paid ${count} after ${seconds(startedAt)} s`)
     return one
   })
-  const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'history' })
-  stack.defer(() => db.destroy())
-  await until(
-    'the service ended all deposits',
-    async () => {
-      const { rows } = await sql<{ count: number }>`
-        select count(*)::int as count from service.deposit where status in ('settled', 'credited')`.execute(
-        db,
-      )
-      return (rows[0]?.count ?? 0) >= deposits || null
-    },
-    3_600_000,
-  )
-  say(`${deposits} deposits paid and settled after ${seconds(startedAt)} s`)
-  await year.end()
-  return { networks, postgres, service: { url: service.url, secrets }, addresses, paid, pay }
+  const areEnded = async () => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from service.deposit where status in ('settled', 'credited')`.execute(db)
+    return (rows[0]?.count ?? 0) >= deposits || null
+  }
+  await until('the service ended all deposits', areEnded, 3_600_000)
+  return paid
+}
+
+/** The service starts to read after them. */
+async function recordAll({
+  networks,
+  secrets,
+  deposits,
+  ...request
+}: AllRequest & Pick<HistoryGround, 'networks' | 'addresses'> & { secrets: SandboxSecrets }): Promise<
+  Payment[]
+> {
+  const { evm: liquidity } = liquidityAddresses(secrets)
+  const [network, ...others] = networks
+  if (network?.family !== 'evm' || others.length > 0)
+    throw new Error('deposits can only be recorded on one network, an EVM network')
+  for (const { key, symbol } of network.assets)
+    if (symbol !== 'ETH')
+      await network.fund(parseAddress('evm', liquidity), key, parseAmount('100000000', tokenDecimals))
+  const paid = await recordYear({ ...request, network, liquidity, deposits })
+  await request.db.deleteFrom('service.stream').execute()
+  return paid
 }
 
 function seconds(sinceMs: number): number {

@@ -3,6 +3,7 @@ import { historyCalls } from '../../src/cli/doctor/cost.ts'
 import type { HistoryProgress } from '../../src/store/chain/history.ts'
 import type { Line } from '../soak/judge.ts'
 import { total } from './count-calls.ts'
+import type { OnboardedYear } from './onboard-year.ts'
 import type { MeasureChoices, MeasuredWorld } from './world.ts'
 
 /** Of the deposits: those before history is read from. They are read by their ids, or not covered. */
@@ -60,6 +61,7 @@ export function networkFigures(
 }
 
 type Figures = Pick<MeasureChoices, 'deposits' | 'rate' | 'kills'> & {
+  onboarded: OnboardedYear | null
   readSeconds: number
   decidedSeconds: number
   networks: readonly ReturnType<typeof networkFigures>[]
@@ -71,6 +73,7 @@ type Figures = Pick<MeasureChoices, 'deposits' | 'rate' | 'kills'> & {
 export function judge({
   deposits,
   kills,
+  onboarded,
   readSeconds,
   decidedSeconds,
   networks,
@@ -81,6 +84,7 @@ export function judge({
   const slowest = Math.max(0, ...delays)
   return [
     free('deposits', `${deposits}`),
+    ...(onboarded === null ? [] : [free('onboarded after', `${onboarded.seconds} s`)]),
     free('history read after', `${readSeconds} s`),
     free('every deposit decided after', `${decidedSeconds} s`),
     free(

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openEvmClient } from '../../src/sandbox/evm-faucet.ts'
+import { freePort } from '../../src/sandbox/free-port.ts'
 import { readHistory } from '../../src/store/chain/history.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
@@ -9,6 +10,7 @@ import { until } from '../support/until.ts'
 import { total } from './count-calls.ts'
 import { type HistoryGround, startHistoryGround } from './ground.ts'
 import { judge, networkFigures, shareBefore } from './judge.ts'
+import { onboardYear, webhookUrlAt } from './onboard-year.ts'
 import {
   connect,
   importBook,
@@ -23,16 +25,18 @@ const withinMs = 3 * 3_600_000
 /** A year of history, then a daemon that reads it and is killed in the middle, and payments that go on. */
 export async function measureHistory(choices: MeasureChoices, say: MeasuredWorld['say']) {
   await using stack = new AsyncDisposableStack()
-  const ground = await startHistoryGround(choices, stack, say)
-  const world = await connect({ choices, ground, say }, stack)
+  const httpPort = await freePort()
+  const webhookUrl = choices.isOnboarded ? webhookUrlAt(httpPort) : null
+  const ground = await startHistoryGround({ ...choices, webhookUrl }, stack, say)
+  const world = await connect({ choices, ground, say, httpPort }, stack)
   let daemon = await startMeasured(world, stack)
   await until('the networks are read', () => isScanned(world), withinMs)
   const before = new Map([...world.counters].map(([name, counter]) => [name, total(counter)]))
   const finalBefore = await finalHeights(world)
   for (const { seen } of world.counters.values()) seen.clear()
-  await importBook(world, await timeOfPayment(ground, Math.floor(choices.deposits * shareBefore)))
-  switchService(world, false)
+  const since = await timeOfPayment(ground, Math.floor(choices.deposits * shareBefore))
   const startedAt = performance.now()
+  const onboarded = choices.isOnboarded ? await onboardYear(world, since) : await importYear(world, since)
   const fresh = payOn(world)
   const shown: string[] = []
   for (let kill = 1; kill <= choices.kills; kill++) {
@@ -62,6 +66,7 @@ export async function measureHistory(choices: MeasureChoices, say: MeasuredWorld
   const listCalls = world.counters.get('service')?.calls.get('/v1/proxies/deposits') ?? 0
   const states = await countStates(world)
   const figures = {
+    onboarded,
     deposits: choices.deposits,
     rate: choices.rate,
     kills: choices.kills,
@@ -77,6 +82,12 @@ export async function measureHistory(choices: MeasureChoices, say: MeasuredWorld
     shown,
     lines: judge({ ...figures, networks, listCalls, states, delays }),
   }
+}
+
+async function importYear(world: MeasuredWorld, since: Date): Promise<null> {
+  await importBook(world, since)
+  switchService(world, false)
+  return null
 }
 
 async function isScanned({ db, ground }: MeasuredWorld): Promise<true | null> {

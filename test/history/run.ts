@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { measureHistory } from './measure.ts'
 
 /**
- * `npm run history [-- --rate N] [--kills N] [--networks base,solana] [--json]`, with as many deposits as `DEPOSITS` says.
+ * `npm run history [-- --rate N] [--kills N] [--networks base,solana] [--recorded] [--onboard] [--json]`, with as many deposits as `DEPOSITS` says.
  * Exits with 1 if a deposit is left, or if the estimate is wrong.
  */
 
@@ -16,6 +16,8 @@ const { values } = parseArgs({
     networks: { type: 'string', default: 'base,solana' },
     rate: { type: 'string', default: '100' },
     kills: { type: 'string', default: '1' },
+    recorded: { type: 'boolean', default: false },
+    onboard: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
@@ -32,6 +34,8 @@ try {
       networks: values.networks.split(','),
       rate: rate ?? 0,
       kills: kills ?? 0,
+      isRecorded: values.recorded,
+      isOnboarded: values.onboard,
       folder,
     },
     (line) => void process.stderr.write(`${line}\n`),

@@ -13,9 +13,17 @@ import { type EmbeddedProgram, spawnProgram } from '../support/embedded-program.
 import { until } from '../support/until.ts'
 import { type CallCounter, countCalls } from './count-calls.ts'
 import type { HistoryChoices, HistoryGround } from './ground.ts'
+import { onboardingSettings } from './onboard-year.ts'
 
-/** `rate`: calls per second to each node. `kills`: of the daemon, evenly over the history. */
-export type MeasureChoices = HistoryChoices & { rate: number; kills: number }
+/**
+ * `rate`: calls per second to each node. `kills`: of the daemon, evenly over the history. `isOnboarded`: the service is
+ * connected by the command `onboard`, not by settings and an import.
+ */
+export type MeasureChoices = Omit<HistoryChoices, 'webhookUrl'> & {
+  rate: number
+  kills: number
+  isOnboarded: boolean
+}
 
 /** A daemon beside the ground, whose calls to nodes and service are counted. */
 export type MeasuredWorld = {
@@ -29,9 +37,10 @@ export type MeasuredWorld = {
 }
 
 export async function connect(
-  { choices, ground, say }: Pick<MeasuredWorld, 'choices' | 'ground' | 'say'>,
+  { httpPort, ...given }: Pick<MeasuredWorld, 'choices' | 'ground' | 'say'> & { httpPort: number },
   stack: AsyncDisposableStack,
 ): Promise<MeasuredWorld> {
+  const { choices, ground } = given
   const counters = new Map<string, CallCounter>()
   for (const { name, rpcUrls } of ground.networks)
     counters.set(name, stack.use(await countCalls(rpcUrls[0] ?? '')))
@@ -46,7 +55,7 @@ export async function connect(
     webhookSecret: ground.service.secrets.webhookSecret,
     networks: ground.networks.map((one) => ({ ...one, rpcUrls: [counters.get(one.name)?.url ?? ''] })),
     senders: Object.fromEntries(ground.networks.map(({ name, family }) => [name, [senders[family]]])),
-    httpPort: await freePort(),
+    httpPort,
     opsPort: await freePort(),
     policy: patience,
   })
@@ -54,6 +63,10 @@ export async function connect(
   const file = parse(readFileSync(path, 'utf8')) as { networks: Record<string, unknown>[] }
   for (const network of file.networks) delete network.startHeight
   writeFileSync(path, stringify({ ...file, history: { requestsPerSecond: choices.rate } }))
+  if (choices.isOnboarded) {
+    delete environment.SIGNING_KEY_FILE
+    Object.assign(environment, onboardingSettings(choices.folder, ground))
+  }
   const settings = parseSettings(environment, (name) => readFileSync(name, 'utf8'))
   const db = openDatabase<Tables>({
     url: environment.DATABASE_URL ?? '',
@@ -61,7 +74,7 @@ export async function connect(
     applicationName: 'history',
   })
   stack.defer(() => db.destroy())
-  const world = { choices, ground, db, settings, environment, counters, say }
+  const world = { ...given, db, settings, environment, counters }
   switchService(world, true)
   return world
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, generateKeyPairSync, verify } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
@@ -154,6 +154,26 @@ const hmac = {
   nonce: { header: 'X-Nonce' },
 }
 const secrets = { SERVICE_API_KEY: 'key-id', SERVICE_API_SECRET: 'the-signing-secret' }
+
+test.each([
+  ['PEM', 'text'],
+  ['base64', 'base64'],
+  ['hex', 'hex'],
+] as const)(
+  'a private key in %s signs the request, and its public key verifies it',
+  async (_form, encoding) => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    const bare = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url')
+    const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString().trim()
+    const section = { ...hmac, scheme: 'ed25519', encoding: 'base64', secretEncoding: encoding }
+    const secret = encoding === 'text' ? pem : bare.toString(encoding)
+    await callWith(serviceAuth(section, { ...secrets, SERVICE_API_SECRET: secret }))(post)
+    const [{ method, url, headers, body } = { method: '', url: '', headers: {}, body: '' }] = arrived
+    const signed = [method, url, headers['x-time'], headers['x-nonce'], body].join('|')
+    const signature = Buffer.from(String(headers['x-signature']), 'base64')
+    expect(verify(null, Buffer.from(signed), publicKey, signature)).toBe(true)
+  },
+)
 
 test('what is signed is what arrives: path with query, and the body byte for byte', async () => {
   // A proxy may add a path of its own.

@@ -254,5 +254,5 @@ test(
       expect([...others].filter((name) => name !== undefined && name !== one.name)).toEqual([])
     }
   },
-  withinMs + reads * 200,
+  withinMs + reads * 1000,
 )

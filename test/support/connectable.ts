@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { parseAddress } from '../../src/core/asset.ts'
-import { parseAmount, toAmount } from '../../src/core/money.ts'
+import { toAmount } from '../../src/core/money.ts'
 import { demoOwners, startDemoService } from '../../src/sandbox/demo.ts'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { sandboxSecrets } from '../../src/sandbox/sandbox-service.ts'
 import type { Faults } from '../../src/service/faults/faults.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import type { Front, shapes } from '../shapes/front.ts'
+import { type Front, shapes } from '../shapes/front.ts'
 import type { OurChannel, OurDeposit, OurPage, OurPayout, OurWallet } from '../shapes/shape.ts'
 import { type Ran, runCommand } from './command.ts'
 import type { Paid } from './facts-of-world.ts'
@@ -38,6 +38,12 @@ export type Connectable = {
 type Place = Pick<World, 'networks' | 'settings'> & { folder: string; stack: AsyncDisposableStack }
 
 const log = pino({ level: 'silent' })
+/**
+ * Deliveries of what no source states are told apart by their amounts alone, and all services deliver to the same
+ * recipients. So amounts differ by service, asset and place, also once they are converted to six decimals.
+ */
+const deliveredDecimals = 6
+const paymentsMax = 1000
 /** Of more owners than a page, few receive deposits. */
 const idleWallets = 50
 
@@ -79,6 +85,7 @@ export async function startConnectable(
   const isKey = front.webhookSecret.startsWith('-----BEGIN')
   writeFileSync(join(folder, isKey ? `${name}.pem` : `WEBHOOK_SECRETS_${upper}`), front.webhookSecret)
   const addresses = await createOwners(service.url, secrets.writeKey, name)
+  const turn = shapes.findIndex((shape) => shape.name === name)
   return {
     name,
     front,
@@ -92,11 +99,13 @@ export async function startConnectable(
     },
     async pay(place) {
       const network = networks[place % networks.length]
-      const asset = network?.assets[Math.floor(place / 2) % network.assets.length]
+      const kind = Math.floor(place / 2) % (network?.assets.length ?? 1)
+      const asset = network?.assets[kind]
       const here = addresses.filter((one) => one.network === network?.name)
       const address = here[place % here.length]?.address
       if (!network || !asset || address === undefined) throw new Error('nothing to pay')
-      const amount = toAmount(parseAmount('0.02', asset.decimals) + BigInt(place))
+      const units = BigInt(20_000 * (kind + 1) + paymentsMax * turn + place)
+      const amount = toAmount(units * 10n ** BigInt(asset.decimals - deliveredDecimals))
       const to = parseAddress(network.family, address)
       const tx = await network.pay({ asset: asset.key, to, amount })
       return { network: network.name, tx, address: to, asset: asset.key, amount }

@@ -10,6 +10,7 @@ import type { OwnerFileRow } from '../../provider/owners-file.ts'
 import { knownPlaces } from '../../store/owners.ts'
 import { withDatabase } from '../context.ts'
 import { wrongUse } from '../options.ts'
+import type { FoundCalls } from './discover.ts'
 import { askSince, estimateHistory, type HistoryEstimate, historyText } from './history.ts'
 import { type OnboardProfile, profilePathOf } from './profile.ts'
 import type { Session } from './session.ts'
@@ -27,7 +28,7 @@ const kinds = [
  */
 export async function proposeAddressBook(
   session: Session,
-  { profile, facts, samples }: OnboardProfile,
+  { list, profile, facts }: OnboardProfile & Pick<FoundCalls, 'list'>,
 ): Promise<HistoryEstimate | null> {
   const lists = await listOwners(session, profile)
   const all = rowsOf(
@@ -44,9 +45,7 @@ export async function proposeAddressBook(
     session.file.save()
   }
   const history =
-    isNew && since !== undefined
-      ? await estimateHistory(session, { profile, samples }, { rows: all, since })
-      : null
+    isNew && since !== undefined ? await estimateHistory(session, { list, profile, rows: all, since }) : null
   if (history !== null) session.say(historyText(history))
   const paid = new Set(
     [...facts.transactions.values()]

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
-import { type Act, ranged, subcommand, timeOption } from '../options.ts'
+import { type Amount, parseAmount } from '../../core/money.ts'
+import { type Act, badValue, parsedOption, ranged, subcommand, timeOption } from '../options.ts'
 
 const waits = { min: 0, max: 86_400 }
+export const priceDecimals = 6
 const samples = { min: 10, max: 10_000 }
 
 export function describeOnboard(program: Command, act: Act): void {
@@ -15,10 +17,25 @@ export function describeOnboard(program: Command, act: Act): void {
     .addOption(
       timeOption('--since <time>', 'read addresses from this time on; earlier deposits are not covered'),
     )
+    .addOption(
+      parsedOption(
+        '--price <amount>',
+        'of a million calls of nodes: the estimate of --since shows the cost',
+        priceOf,
+      ),
+    )
     .addOption(ranged('--wait <seconds>', 'for webhooks, and for the daemon', waits).default(600))
     .addOption(
       ranged('--records <count>', 'records to infer, prove and try the profile with', samples).default(200),
     )
     .option('--yes', 'agree to every step')
     .action(act(async () => (await import('./onboard.ts')).onboardCommand))
+}
+
+function priceOf(name: string, text: string): Amount {
+  try {
+    return parseAmount(text, priceDecimals)
+  } catch {
+    throw badValue(name, text, `give an amount with at most ${priceDecimals} decimals, like 5 or 0.45`)
+  }
 }

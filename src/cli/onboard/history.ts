@@ -2,25 +2,32 @@ import { createReader } from '../../chain/reader.ts'
 import type { NetworkName, NetworkSettings } from '../../core/asset.ts'
 import { lineOf } from '../../core/errors.ts'
 import { stableWalletNetwork } from '../../core/evidence.ts'
+import { type Amount, formatAmount } from '../../core/money.ts'
 import { parseTime } from '../../core/time.ts'
+import type { Section } from '../../provider/infer/find-records.ts'
 import type { OwnerFileRow } from '../../provider/owners-file.ts'
 import { createClaimReader } from '../../provider/read-claim.ts'
 import { type CallEstimate, historyCalls } from '../doctor/cost.ts'
 import { timeForms } from '../options.ts'
 import { duration } from '../print.ts'
 import { bodyOf } from '../webhooks/profile.ts'
+import { priceDecimals } from './commands.ts'
 import type { OnboardProfile } from './profile.ts'
+import { readList } from './read-list.ts'
 import type { Session } from './session.ts'
+
+/** In the currency of the price, rounded up to its hundredth. */
+type CallCost = { least: string; most: string }
 
 /** `problem`: no node could tell which heights these are. */
 export type NetworkHistory = { network: string; addresses: number } & (
-  | ({ from: bigint; to: bigint; payments: number; seconds: number } & CallEstimate)
+  | ({ from: bigint; to: bigint; payments: number; seconds: number; cost: CallCost | null } & CallEstimate)
   | { problem: string }
 )
 
 export type HistoryEstimate = {
   since: Date
-  /** Since then. Extrapolated from the samples, unless they are all there are. */
+  /** Since then. Extrapolated from the newest ones, unless these are all there are. */
   deposits: number
   isExact: boolean
   /** Of the service, to list these. */
@@ -42,16 +49,26 @@ export async function askSince({ options, say, ask }: Session): Promise<Date | u
   return undefined
 }
 
-/** What reading from then on takes. Asks the nodes for heights, and the service for nothing. */
+/** Of a list that goes on, this many records tell how many there are in a day. A hundred calls, if pages are usual. */
+const recordsMax = 10_000
+
+export type EstimateRequest = {
+  list: Section
+  profile: OnboardProfile['profile']
+  rows: readonly OwnerFileRow[]
+  since: Date
+}
+
+/** What reading from then on takes. Asks the nodes for heights, and the service for its newest records. */
 export async function estimateHistory(
   session: Session,
-  draft: Pick<OnboardProfile, 'profile' | 'samples'>,
-  { rows, since }: { rows: readonly OwnerFileRow[]; since: Date },
+  { list, profile, rows, since }: EstimateRequest,
 ): Promise<HistoryEstimate> {
   const { settings } = session.service()
   const now = new Date()
-  const places = placesOf(session, draft, now)
-  const isExact = draft.samples.records.length < session.options.records
+  const records = await readList(session, list, recordsMax)
+  const places = placesOf(session, { profile, records }, now)
+  const isExact = records.length < recordsMax
   const deposits = isExact
     ? places.filter(({ at }) => at >= since).length
     : extrapolate(
@@ -68,12 +85,13 @@ export async function estimateHistory(
     since,
     deposits,
     isExact,
-    listCalls: Math.ceil(deposits / draft.profile.list.limit),
+    listCalls: Math.ceil(deposits / profile.list.limit),
     networks: await Promise.all(
       read.map((network) => {
         const addresses = watched.get(network.name)?.size ?? 0
         const payments = Math.round(paymentsOn(network.name))
-        return ofNetwork(network, { since, addresses, payments, perSecond: settings.historyPerSecond })
+        const span = { since, addresses, payments, perSecond: settings.historyPerSecond }
+        return ofNetwork(network, { ...span, price: session.options.price ?? null })
       }),
     ),
   }
@@ -87,7 +105,8 @@ export function historyText({ since, deposits, isExact, listCalls, networks }: H
       const head = `  ${one.network}: ${thousands(one.addresses)} addresses`
       if ('problem' in one) return `${head}; no estimate: ${one.problem}`
       const heights = `heights ${thousands(one.from)} to ${thousands(one.to)}`
-      return `${head}, ${heights}: ${thousands(one.least)} to ${thousands(one.most)} calls of nodes, at most ${duration(one.seconds)}`
+      const cost = one.cost === null ? '' : `, cost ${one.cost.least} to ${one.cost.most}`
+      return `${head}, ${heights}: ${thousands(one.least)} to ${thousands(one.most)} calls of nodes, at most ${duration(one.seconds)}${cost}`
     }),
     '  Read in the background, also after a stop. To see how far it is: bin/depositd doctor',
   ].join('\n')
@@ -95,14 +114,14 @@ export function historyText({ since, deposits, isExact, listCalls, networks }: H
 
 const thousands = (number: number | bigint) => number.toLocaleString('en-US')
 
-/** When the deposits of the samples were, and to which networks they paid and were delivered. */
+/** When the deposits of the records were, and to which networks they paid and were delivered. */
 function placesOf(
   { name, service }: Session,
-  { profile, samples }: Pick<OnboardProfile, 'profile' | 'samples'>,
+  { profile, records }: Pick<EstimateRequest, 'profile'> & { records: readonly unknown[] },
   now: Date,
 ) {
   const read = createClaimReader(profile, service().settings, name)
-  return samples.records.flatMap((record) => {
+  return records.flatMap((record) => {
     const reading = read({ source: 'api', body: bodyOf(record), receivedAt: now })
     if (reading.kind !== 'claim') return []
     const { deposit, settlement, occurredAt } = reading.claim
@@ -111,12 +130,12 @@ function placesOf(
   })
 }
 
-/** As many in the same time as in that of the samples, which are the newest ones or the oldest ones. */
+/** As many in the same time as in these, which are the newest ones or the oldest ones. */
 export function extrapolate(times: readonly Date[], since: Date, now: Date): number {
   const sorted = times.map((time) => time.getTime()).toSorted((left, right) => left - right)
   const [oldest, newest] = [sorted[0], sorted.at(-1)]
   if (oldest === undefined || newest === undefined) return 0
-  // The newest samples reach up to now.
+  // The newest ones reach up to now.
   const isNewest = now.getTime() - newest < newest - oldest
   const spanMs = Math.max(1, (isNewest ? now.getTime() : newest) - oldest)
   const from = isNewest ? since.getTime() : Math.max(since.getTime(), oldest)
@@ -136,11 +155,17 @@ function addressesByNetwork(rows: readonly OwnerFileRow[]): Map<string, Set<stri
 
 const bounds = { timeoutMs: 10_000, triesMax: 2, quotaWaitMs: 2000 }
 
-type SpanRequest = { since: Date; addresses: number; payments: number; perSecond: number }
+type SpanRequest = {
+  since: Date
+  addresses: number
+  payments: number
+  perSecond: number
+  price: Amount | null
+}
 
 async function ofNetwork(
   network: NetworkSettings,
-  { since, addresses, payments, perSecond }: SpanRequest,
+  { since, addresses, payments, perSecond, price }: SpanRequest,
 ): Promise<NetworkHistory> {
   const named = { network: network.name, addresses }
   try {
@@ -149,8 +174,27 @@ async function ofNetwork(
     const from = (await reader.heightAt(since)) ?? 1n
     const calls = historyCalls(network, { from, to: at.height, addresses, payments })
     const quorum = network.reading?.quorum ?? 1
-    return { ...named, from, to: at.height, payments, ...calls, seconds: calls.most / quorum / perSecond }
+    const cost =
+      price === null ? null : { least: costOf(calls.least, price), most: costOf(calls.most, price) }
+    return {
+      ...named,
+      from,
+      to: at.height,
+      payments,
+      ...calls,
+      seconds: calls.most / quorum / perSecond,
+      cost,
+    }
   } catch (error) {
     return { ...named, problem: lineOf(error) }
   }
+}
+
+const callsOfPrice = 1_000_000n
+const centDecimals = 2
+
+/** @param price of a million calls */
+export function costOf(calls: number, price: Amount): string {
+  const perCent = callsOfPrice * 10n ** BigInt(priceDecimals - centDecimals)
+  return formatAmount((BigInt(calls) * price + perCent - 1n) / perCent, centDecimals)
 }

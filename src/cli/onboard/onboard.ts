@@ -52,7 +52,7 @@ async function prepare(session: Session) {
   heading(session, 4, 'Profile')
   const draft = await writeServiceProfile(session, calls, { isBookComplete: false })
   heading(session, 5, 'Address book')
-  const history = await proposeAddressBook(session, draft)
+  const history = await proposeAddressBook(session, { ...draft, list: calls.list })
   heading(session, 6, 'Dry run')
   const ready = await untilDecisiveProved(session, calls)
   const lines = showProofs(session, ready.proved)

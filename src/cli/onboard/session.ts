@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { type Environment, isSet } from '../../config/environment.ts'
 import { parseSettings, type ServiceSettings, type Settings } from '../../config/settings.ts'
 import { defaultService, type ServiceName } from '../../core/evidence.ts'
+import type { Amount } from '../../core/money.ts'
 import { askPerson, isAgreed } from '../ask.ts'
 import { attachedEnvironment, type Context } from '../context.ts'
 import { badValue, wrongUse } from '../options.ts'
@@ -15,6 +16,8 @@ export type OnboardOptions = {
   list?: string
   publicKeys?: string
   since?: Date
+  /** Of a million calls of nodes. */
+  price?: Amount
   wait: number
   records: number
   yes?: boolean

@@ -1,4 +1,5 @@
-import type { ServiceName } from '../../core/evidence.ts'
+import { parseSettingsFile } from '../../config/settings-file.ts'
+import { defaultService, type ServiceName } from '../../core/evidence.ts'
 import { parseCaptures } from '../../intake/detect/capture.ts'
 import type { CapturedDelivery } from '../../intake/detect/detect-scheme.ts'
 import { newestSamples } from '../../store/inbox.ts'
@@ -12,18 +13,30 @@ import { wrongUse } from '../options.ts'
 export const samplesMax = 500
 
 /** From which place or file, and of which service if from a place. */
-export type CaptureOptions = { from: string; service: string }
+export type CaptureOptions = { from: string; service: ServiceName }
+
+/** Of several services, one must be named: their schemes, secrets and owners differ. @throws Fault `usage_bad` */
+export function serviceNamed({ environment }: Context, given: string | undefined): ServiceName {
+  if (given !== undefined) return given as ServiceName
+  const path = environment.DEPOSITD_CONFIG
+  const { file } = parseSettingsFile(path === undefined ? '' : readTextFile('DEPOSITD_CONFIG', path))
+  const others = Object.keys(file?.services ?? {})
+  if (others.length === 0) return defaultService
+  const names = [defaultService, ...others].join(', ')
+  throw wrongUse(`there are several services: ${names}`, 'name one of them with --service')
+}
 
 /**
  * The oldest first.
  * @throws Fault `usage_bad` that lists errors by line, or for a service that does not exist
  */
-export async function readCaptures(context: Context, options: CaptureOptions): Promise<CapturedDelivery[]> {
-  const { from } = options
+export async function readCaptures(
+  context: Context,
+  { from, service }: CaptureOptions,
+): Promise<CapturedDelivery[]> {
   if (isPlace(from))
     return withDatabase(context, async (db) => {
-      await checkFilters(context, db, { service: options.service })
-      const service = options.service as ServiceName
+      await checkFilters(context, db, { service })
       return from === 'inbox'
         ? newestSamples(db, 'webhook', { limit: samplesMax, service })
         : newestQuarantined(db, samplesMax, service)

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import { defaultService } from '../../core/evidence.ts'
 import { listed } from '../lists.ts'
 import { type Act, ofService, subcommand } from '../options.ts'
 
-const ofOne = 'the deposit service that sent them'
+const ofOne = 'the deposit service that sent them, if there are several'
 
 export function describeWebhooks(program: Command, act: Act): void {
   const webhooks = program
@@ -18,13 +17,13 @@ export function describeWebhooks(program: Command, act: Act): void {
       'address at which the sender reaches depositd, without the path; by default PUBLIC_URL, else the host of each delivery',
     )
     .option('--from <place>', 'quarantine, or a file of captures', 'quarantine')
-    .option('--service <name>', ofOne, defaultService)
+    .option('--service <name>', ofOne)
     .action(act(async () => (await import('./detect.ts')).detectCommand))
   const profile =
     'infer a mapping profile from webhooks and records, prove it by nodes and address book, and print it; lines that are not proved are marked as unsure'
   subcommand(webhooks, 'profile', profile)
     .option('--from <place>', 'inbox, quarantine, or a file of captures', 'inbox')
-    .option('--service <name>', ofOne, defaultService)
+    .option('--service <name>', ofOne)
     .option('--records <path>', 'file with records or responses of the API, as JSON or JSON lines')
     .option('--offline', 'ask no node: no line is proved by a chain')
     .action(act(async () => (await import('./profile.ts')).profileCommand))

@@ -3,7 +3,6 @@ import { readPublicUrl } from '../../config/environment-settings.ts'
 import { webhookSecretsSetting } from '../../config/settings.ts'
 import { parseSecrets, publicUrlSetting } from '../../config/webhook-settings.ts'
 import { writeYaml } from '../../config/yaml-file.ts'
-import type { ServiceName } from '../../core/evidence.ts'
 import { urlSignedHeader } from '../../intake/detect/candidates.ts'
 import { type CapturedDelivery, detectScheme, toSection } from '../../intake/detect/detect-scheme.ts'
 import type { Keys } from '../../intake/signature/scheme.ts'
@@ -12,15 +11,20 @@ import { attachedEnvironment, type Context } from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printJson } from '../print.ts'
-import { type CaptureOptions, readCaptures } from './captures.ts'
+import { type CaptureOptions, readCaptures, serviceNamed } from './captures.ts'
 
-type DetectOptions = CaptureOptions & { secretFile?: string; publicKeys?: string; publicUrl?: string }
+type KeyOptions = { secretFile?: string; publicKeys?: string; publicUrl?: string }
+type DetectOptions = CaptureOptions & KeyOptions
 
 /** Fewer captures may agree by chance in more than the scheme. */
 const capturesMin = 3
 
 /** Prints the section `webhooks`, never the secret. */
-export async function detectCommand(context: Context, options: DetectOptions): Promise<News> {
+export async function detectCommand(
+  context: Context,
+  given: KeyOptions & { from: string; service?: string },
+): Promise<News> {
+  const options = { ...given, service: serviceNamed(context, given.service) }
   const keys = keysOf(context, options)
   const publicUrl = publicUrlOf(context, options)
   const captures = await readCaptures(context, options)
@@ -42,14 +46,14 @@ function keysOf(context: Context, options: DetectOptions): Keys {
   if (secrets.length === 0 && publicKeys === undefined)
     throw wrongUse(
       'no secret given',
-      `use --secret-file or --public-keys, or set ${webhookSecretsSetting(options.service as ServiceName)}`,
+      `use --secret-file or --public-keys, or set ${webhookSecretsSetting(options.service)}`,
     )
   return { secrets, publicKeys: publicKeys === undefined ? null : readTextFile('--public-keys', publicKeys) }
 }
 
 /** Those of the option or, if there are no public keys, those of the daemon. */
 function secretsOf(context: Context, { secretFile, publicKeys, service }: DetectOptions): Keys['secrets'] {
-  const name = webhookSecretsSetting(service as ServiceName)
+  const name = webhookSecretsSetting(service)
   return readFrom(publicKeys === undefined ? environmentOf(context, name) : {}, (reader) => {
     const text = secretFile === undefined ? reader.optional(name) : readTextFile('--secret-file', secretFile)
     return parseSecrets(text?.trim() ?? '', reader.faults)

@@ -3,7 +3,7 @@ import { assetsOf, unpinnedOf } from '../../config/network-schema.ts'
 import { parseSettingsFile } from '../../config/settings-file.ts'
 import { type Address, assetKey, type NetworkName } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import { type ServiceName, stableWalletNetwork } from '../../core/evidence.ts'
+import { stableWalletNetwork } from '../../core/evidence.ts'
 import { isJson } from '../../intake/json.ts'
 import { samplesInItems } from '../../provider/infer/find-items.ts'
 import { listingIn } from '../../provider/infer/find-records.ts'
@@ -21,13 +21,18 @@ import { attachedEnvironment, type Context, withDatabase } from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printable } from '../print.ts'
-import { type CaptureOptions, isPlace, readCaptures, samplesMax } from './captures.ts'
+import { type CaptureOptions, isPlace, readCaptures, samplesMax, serviceNamed } from './captures.ts'
 import { readChainFacts } from './chain-facts.ts'
 
-type ProfileOptions = CaptureOptions & { records?: string; offline?: true }
+type SampleOptions = { records?: string; offline?: true }
+type ProfileOptions = CaptureOptions & SampleOptions
 
 /** Bad news if the profile cannot read all of its samples. */
-export async function profileCommand(context: Context, options: ProfileOptions): Promise<News> {
+export async function profileCommand(
+  context: Context,
+  given: SampleOptions & { from: string; service?: string },
+): Promise<News> {
+  const options = { ...given, service: serviceNamed(context, given.service) }
   const captured = (await readCaptures(context, options)).map(({ body }) => body)
   // The daemon refuses a body that is not JSON; it may be an attacker's.
   const webhooks = captured.filter(isJson).map((body) => parseLossless(body.toString()))
@@ -66,9 +71,7 @@ function isBookEmpty({ depositAddresses, recipients, owners }: Hints): boolean {
 async function readAnswers(context: Context, { from, records, service }: ProfileOptions): Promise<unknown[]> {
   if (records !== undefined) return parseAnswers(records, readTextFile('--records', records))
   if (from !== 'inbox') return []
-  const kept = await withDatabase(context, (db) =>
-    newestSamples(db, 'api', { limit: samplesMax, service: service as ServiceName }),
-  )
+  const kept = await withDatabase(context, (db) => newestSamples(db, 'api', { limit: samplesMax, service }))
   return kept.map(({ body }) => parseLossless(body.toString()))
 }
 
@@ -146,7 +149,7 @@ async function knownService(context: Context, { from, service }: CaptureOptions)
   }
   return withDatabase(context, async (db) => {
     const networks = await pinnedNetworks(db, vocabulary.networks)
-    const hints = { networks, ...(await knownPlacesOf(db, service as ServiceName)) }
+    const hints = { networks, ...(await knownPlacesOf(db, service)) }
     return { hints, vocabulary: { ...vocabulary, networks }, isAttached, environment }
   })
 }

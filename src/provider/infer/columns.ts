@@ -13,7 +13,7 @@ const depthMax = 12
 const columnsMax = 400
 const objectsMax = 40
 /** Other names cannot occur in a path of a profile, and may contain terminal escapes. */
-const nameForm = /^[^.\s\p{C}]{1,100}$/u
+export const nameForm = /^[^.\s\p{C}]{1,100}$/u
 
 /**
  * In order of appearance.

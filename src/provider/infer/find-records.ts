@@ -1,5 +1,14 @@
 import { assign, type ColumnMatch, weighRecord } from './assign.ts'
-import { columnsOf, isObject, isSaid, objectPaths, type SampleColumn, valueAt, wordsOf } from './columns.ts'
+import {
+  columnsOf,
+  isObject,
+  isSaid,
+  nameForm,
+  objectPaths,
+  type SampleColumn,
+  valueAt,
+  wordsOf,
+} from './columns.ts'
 import type { Hints } from './hints.ts'
 import { oneLeg, type RecordField, recordRules, refundNames, transactionNames, twoLegs } from './rules.ts'
 
@@ -79,9 +88,9 @@ const depthMax = 4
 export function listPaths(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [path]
   if (!isObject(value) || path.split('.').length > depthMax) return []
-  return Object.entries(value).flatMap(([name, one]) =>
-    listPaths(one, path === '' ? name : `${path}.${name}`),
-  )
+  return Object.entries(value)
+    .filter(([name]) => nameForm.test(name))
+    .flatMap(([name, one]) => listPaths(one, path === '' ? name : `${path}.${name}`))
 }
 
 export function draftList(answer: unknown, { items, records }: RecordListing, doubts: Doubts): Section {

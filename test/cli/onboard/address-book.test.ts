@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { proposeAddressBook } from '../../../src/cli/onboard/address-book.ts'
-import type { OnboardProfile } from '../../../src/cli/onboard/profile.ts'
 import type { Session } from '../../../src/cli/onboard/session.ts'
 import { parseSettings } from '../../../src/config/settings.ts'
 import { loadProfile } from '../../../src/provider/profile/parse-profile.ts'
@@ -29,8 +28,9 @@ test.each([
     settingsPath: '/settings/depositd.yaml',
     service: () => ({ settings, service }),
   }
-  const of: Partial<OnboardProfile> = { profile: loadProfile('profiles/depositd.yaml') }
-  await expect(proposeAddressBook(session as Session, of as OnboardProfile)).rejects.toMatchObject({
+  type Draft = Parameters<typeof proposeAddressBook>[1]
+  const of: Partial<Draft> = { profile: loadProfile('profiles/depositd.yaml') }
+  await expect(proposeAddressBook(session as Session, of as Draft)).rejects.toMatchObject({
     message: expect.stringContaining(
       'channels are on networks that are not in the settings: mars',
     ) as unknown,

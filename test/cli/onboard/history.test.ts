@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { historyCalls } from '../../../src/cli/doctor/cost.ts'
-import { askSince, extrapolate, historyText } from '../../../src/cli/onboard/history.ts'
+import { askSince, costOf, extrapolate, historyText } from '../../../src/cli/onboard/history.ts'
 import type { Session } from '../../../src/cli/onboard/session.ts'
 import { assetKey, type NetworkSettings } from '../../../src/core/asset.ts'
+import { parseAmount } from '../../../src/core/money.ts'
 import { base } from '../../support/evidence.ts'
 
 const day = (number: number) => new Date(Date.UTC(2026, 0, number))
@@ -61,6 +62,14 @@ test('a year of Base costs some thousand calls, a call for each block with the n
   expect(paid.most - historyCalls(tokens, year).most).toBe(3000)
 })
 
+test('calls cost the price of a million of them, rounded up to cents', () => {
+  const price = parseAmount('5.25', 6)
+  expect(costOf(1_000_000, price)).toBe('5.25')
+  expect(costOf(2209, price)).toBe('0.02')
+  expect(costOf(0, price)).toBe('0.00')
+  expect(costOf(301_513, parseAmount('0.000001', 6))).toBe('0.01')
+})
+
 test('the estimate names deposits, heights, calls and time, and what a node did not tell', () => {
   const estimate = { since: day(1), deposits: 100_000, isExact: false, listCalls: 1000 }
   const read = {
@@ -73,12 +82,14 @@ test('the estimate names deposits, heights, calls and time, and what a node did 
     most: 32_172,
   }
   const networks = [
-    { ...read, seconds: 1609 },
+    { ...read, seconds: 1609, cost: null },
+    { ...read, seconds: 1609, cost: { least: '0.02', most: '0.17' } },
     { network: 'solana', addresses: 9, problem: 'refused' },
   ]
   expect(historyText({ ...estimate, networks }).split('\n')).toEqual([
     'Reading from 2026-01-01T00:00:00.000Z on: about 100,000 deposits; calls of the list: 1,000',
     '  base: 9 addresses, heights 1 to 15,768,000: 2,209 to 32,172 calls of nodes, at most 26 min',
+    '  base: 9 addresses, heights 1 to 15,768,000: 2,209 to 32,172 calls of nodes, at most 26 min, cost 0.02 to 0.17',
     '  solana: 9 addresses; no estimate: refused',
     '  Read in the background, also after a stop. To see how far it is: bin/depositd doctor',
   ])

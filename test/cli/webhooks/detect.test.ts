@@ -55,6 +55,14 @@ function captureFile(name: string, sender: Sender, count: number): string {
 const acme = senderCalled('HMAC-SHA512 with a prefix, over id, time in milliseconds and body, key in base64')
 const secret = acme.secret ?? ''
 
+test.each(['detect', 'profile'])('of several services, %s wants one to be named', async (command) => {
+  const services = { acme: { url: 'https://acme.example', auth: { secret: 'SERVICE_API_ACME_KEY' } } }
+  const settings = file('several.yaml', JSON.stringify({ services }))
+  const { status, err } = await depositd(`webhooks ${command}`, { DEPOSITD_CONFIG: settings })
+  expect(status).toBe(2)
+  expect(err).toContain('there are several services: default, acme; name one of them with --service')
+})
+
 test('from a file of captures, the section of the settings file is printed, and the secret is not', async () => {
   const [captures, secretFile] = [captureFile('acme.jsonl', acme, 3), file('secret', `${secret}\n`)]
   const { status, out, err } = await depositd(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { listingIn } from '../../../src/provider/infer/find-records.ts'
 import { inferProfile } from '../../../src/provider/infer/infer-profile.ts'
 import { writeProfile } from '../../../src/provider/infer/write-profile.ts'
 import { parseLossless } from '../../../src/provider/lossless-json.ts'
@@ -23,6 +24,12 @@ test('what strangers sent neither steers the terminal nor leaves its line', () =
   const text = written([...genuine, hostile])
   expect(text).not.toMatch(/[^\P{C}\n]/u)
   expect(parseProfile(text).faults).toEqual([])
+})
+
+test('a list under a name that no path can have is none, as in specifications', () => {
+  const record = { id: '1' }
+  const answer = { 'POST /v1.2': [record, record], '': [record, record], data: [record] }
+  expect(listingIn(answer)).toEqual({ items: 'data', records: [record] })
 })
 
 test.each([
