@@ -149,6 +149,21 @@ table public.cosignature (
   size bigint not null,
   witness text not null
 );
+table public.credit_safety (
+  account text not null,
+  action text not null,
+  amount numeric(78,0) not null,
+  asset text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  block_hash text,
+  deposit_id bigint not null,
+  final_at timestamp with time zone,
+  height bigint,
+  id bigint not null generated as identity,
+  journal_id bigint not null,
+  number smallint not null,
+  reason text not null
+);
 table public.decision (
   id bigint not null generated as identity,
   kind text not null,
@@ -211,6 +226,28 @@ table public.disposal (
   proceeds numeric(78,0) not null,
   units numeric(78,0) not null,
   valued_id bigint not null
+);
+table public.event (
+  at timestamp with time zone not null,
+  data jsonb not null,
+  deposit_id bigint,
+  id uuid not null,
+  owner_id text,
+  owner_kind text,
+  preceding bigint default NULLIF((sequence - 1), 0),
+  previous bigint,
+  sequence bigint not null,
+  service text,
+  type text not null
+);
+table public.event_pending (
+  at timestamp with time zone not null default now(),
+  data jsonb not null,
+  deposit_id bigint,
+  event_id uuid not null default uuidv7(),
+  id bigint not null generated as identity,
+  service text,
+  type text not null
 );
 table public.evidence (
   group_id bigint not null,
@@ -396,9 +433,6 @@ table public.mismatch_event (
   mismatch_id bigint not null,
   text text,
   undoes bigint
-);
-table public.mismatch_event_pending (
-  event_id bigint not null
 );
 table public.named_transaction (
   address text not null,
@@ -661,6 +695,21 @@ constraint checkpoint_pkey on checkpoint: PRIMARY KEY (size, signed_by);
 constraint checkpoint_root_check on checkpoint: CHECK ((length(root) = 32));
 constraint checkpoint_size_check on checkpoint: CHECK ((size > 0));
 constraint cosignature_pkey on cosignature: PRIMARY KEY (witness, size);
+constraint credit_safety_action_check on credit_safety: CHECK ((action = ANY (ARRAY['safe'::text, 'withdrawn'::text])));
+constraint credit_safety_amount_check on credit_safety: CHECK (((amount > (0)::numeric) AND (amount < 'NaN'::numeric)));
+constraint credit_safety_deposit_id_fkey on credit_safety: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
+constraint credit_safety_deposit_id_number_key on credit_safety: UNIQUE (deposit_id, number);
+constraint credit_safety_final on credit_safety: CHECK ((num_nulls(height, block_hash, final_at) =
+CASE action
+    WHEN 'safe'::text THEN 0
+    ELSE 3
+END));
+constraint credit_safety_in_turn on credit_safety: CHECK (((action = 'safe'::text) = (((number)::integer % 2) = 1)));
+constraint credit_safety_journal_id_fkey on credit_safety: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
+constraint credit_safety_journal_id_key on credit_safety: UNIQUE (journal_id);
+constraint credit_safety_number_check on credit_safety: CHECK ((number > 0));
+constraint credit_safety_pkey on credit_safety: PRIMARY KEY (id);
+constraint credit_safety_reason_check on credit_safety: CHECK ((reason <> ''::text));
 constraint decision_event_action_check on decision_event: CHECK ((action = ANY (ARRAY['signed'::text, 'rejected'::text, 'outdated'::text])));
 constraint decision_event_decision_id_action_person_key on decision_event: UNIQUE (decision_id, action, person);
 constraint decision_event_decision_id_fkey on decision_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
@@ -684,6 +733,15 @@ constraint disposal_asset_fkey on disposal: FOREIGN KEY (asset) REFERENCES asset
 constraint disposal_line_check on disposal: CHECK ((line > 0));
 constraint disposal_pkey on disposal: PRIMARY KEY (valued_id, line);
 constraint disposal_valued_id_fkey on disposal: FOREIGN KEY (valued_id) REFERENCES valued_journal(id);
+constraint event_check on event: CHECK ((previous < sequence));
+constraint event_deposit_id_previous_fkey on event: FOREIGN KEY (deposit_id, previous) REFERENCES event(deposit_id, sequence);
+constraint event_deposit_id_sequence_key on event: UNIQUE (deposit_id, sequence);
+constraint event_id_key on event: UNIQUE (id);
+constraint event_pending_pkey on event_pending: PRIMARY KEY (id);
+constraint event_pending_type_check on event_pending: CHECK ((type = ANY (ARRAY['deposit.observed'::text, 'deposit.final'::text, 'deposit.settled'::text, 'deposit.reconciled'::text, 'deposit.credit_safe'::text, 'deposit.reversed'::text, 'mismatch.opened'::text, 'mismatch.changed'::text, 'mismatch.cleared'::text, 'mismatch.resolved'::text, 'approval.requested'::text, 'period.closed'::text, 'seal.published'::text])));
+constraint event_pkey on event: PRIMARY KEY (sequence);
+constraint event_preceding_fkey on event: FOREIGN KEY (preceding) REFERENCES event(sequence);
+constraint event_sequence_check on event: CHECK ((sequence > 0));
 constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint evidence_group_pkey on evidence_group: PRIMARY KEY (id);
 constraint evidence_inbox_id_fkey on evidence: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
@@ -793,8 +851,6 @@ constraint mismatch_event_actor_check on mismatch_event: CHECK ((actor <> ''::te
 constraint mismatch_event_decision_id_fkey on mismatch_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
 constraint mismatch_event_mentions_check on mismatch_event: CHECK ((mentions <> '{}'::text[]));
 constraint mismatch_event_mismatch_id_fkey on mismatch_event: FOREIGN KEY (mismatch_id) REFERENCES mismatch(id);
-constraint mismatch_event_pending_event_id_fkey on mismatch_event_pending: FOREIGN KEY (event_id) REFERENCES mismatch_event(id);
-constraint mismatch_event_pending_pkey on mismatch_event_pending: PRIMARY KEY (event_id);
 constraint mismatch_event_pkey on mismatch_event: PRIMARY KEY (id);
 constraint mismatch_event_second_person on mismatch_event: CHECK ((lower(approved_by) <> lower(actor)));
 constraint mismatch_event_text_check on mismatch_event: CHECK ((text <> ''::text));
@@ -1007,6 +1063,9 @@ CREATE UNIQUE INDEX chain_watch_network_address_key ON public.chain_watch USING 
 CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network, number);
 CREATE UNIQUE INDEX checkpoint_pkey ON public.checkpoint USING btree (size, signed_by);
 CREATE UNIQUE INDEX cosignature_pkey ON public.cosignature USING btree (witness, size);
+CREATE UNIQUE INDEX credit_safety_deposit_id_number_key ON public.credit_safety USING btree (deposit_id, number);
+CREATE UNIQUE INDEX credit_safety_journal_id_key ON public.credit_safety USING btree (journal_id);
+CREATE UNIQUE INDEX credit_safety_pkey ON public.credit_safety USING btree (id);
 CREATE UNIQUE INDEX decision_event_decision_id_action_person_key ON public.decision_event USING btree (decision_id, action, person);
 CREATE UNIQUE INDEX decision_event_pkey ON public.decision_event USING btree (id);
 CREATE UNIQUE INDEX decision_pkey ON public.decision USING btree (id);
@@ -1015,6 +1074,10 @@ CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
 CREATE UNIQUE INDEX disposal_pkey ON public.disposal USING btree (valued_id, line);
+CREATE UNIQUE INDEX event_deposit_id_sequence_key ON public.event USING btree (deposit_id, sequence);
+CREATE UNIQUE INDEX event_id_key ON public.event USING btree (id);
+CREATE UNIQUE INDEX event_pending_pkey ON public.event_pending USING btree (id);
+CREATE UNIQUE INDEX event_pkey ON public.event USING btree (sequence);
 CREATE UNIQUE INDEX evidence_group_pkey ON public.evidence_group USING btree (id);
 CREATE UNIQUE INDEX evidence_pkey ON public.evidence USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pending_pkey ON public.inbox_pending USING btree (inbox_id);
@@ -1038,7 +1101,6 @@ CREATE UNIQUE INDEX leg_search_service_id_role_network_address_tx_key ON public.
 CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
 CREATE UNIQUE INDEX manual_journal_pkey ON public.manual_journal USING btree (journal_id);
 CREATE UNIQUE INDEX mismatch_attachment_pkey ON public.mismatch_attachment USING btree (id);
-CREATE UNIQUE INDEX mismatch_event_pending_pkey ON public.mismatch_event_pending USING btree (event_id);
 CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id);
 CREATE UNIQUE INDEX mismatch_event_undoes_key ON public.mismatch_event USING btree (undoes);
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
@@ -1250,6 +1312,26 @@ view accounting.coverage_gaps as
     g.since
    FROM chain_gap g,
     LATERAL unnest(g.heights) stretch(stretch);
+view accounting.credit_safety as
+ SELECT DISTINCT ON (c.deposit_id) c.deposit_id,
+    d.service,
+    d.service_id,
+    (c.action = 'safe'::text) AS is_safe,
+    c.at AS since,
+    a.symbol AS asset_symbol,
+    c.asset,
+    accounting.in_units(c.amount, a.decimals) AS amount,
+    c.amount AS amount_base,
+    c.account,
+    c.reason,
+    c.height,
+    c.block_hash,
+    c.final_at,
+    c.journal_id
+   FROM ((credit_safety c
+     JOIN deposit d ON (((d.id = c.deposit_id) AND (d.merged_into IS NULL))))
+     LEFT JOIN asset a ON ((a.key = c.asset)))
+  ORDER BY c.deposit_id, c.number DESC;
 view accounting.daily_totals as
  SELECT t.day,
     d.service,
@@ -3391,10 +3473,12 @@ CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chai
 CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER checkpoint_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.checkpoint FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER cosignature_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.cosignature FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER credit_safety_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credit_safety FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER decision_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decision FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER decision_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decision_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.disposal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_late AFTER INSERT ON public.disposal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
+CREATE TRIGGER event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION hold_observation();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3440,6 +3524,7 @@ CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE 
 
 grant delete, insert on public.invitation to depositd_decider;
 grant delete, insert, select on public.chain_movement to depositd_daemon;
+grant delete, insert, select on public.event_pending to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
 grant delete, insert, select on public.saved_view to depositd_daemon;
 grant delete, insert, select on public.session to depositd_daemon;
@@ -3450,19 +3535,18 @@ grant delete, insert, select, update on public.chain_coverage to depositd_daemon
 grant delete, insert, select, update on public.chain_gap_since to depositd_daemon;
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant delete, insert, select, update on public.leg_search to depositd_daemon;
-grant delete, insert, select, update on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant delete, insert, select, update on public.value_lot to depositd_daemon;
 grant insert on public.ledger_period_balance to depositd_decider;
 grant insert on public.manual_journal to depositd_decider;
 grant insert on public.mismatch_event to depositd_operator;
-grant insert on public.mismatch_event_pending to depositd_operator;
 grant insert, select on public.address_book to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
 grant insert, select on public.chain_transfer to depositd_daemon;
 grant insert, select on public.checkpoint to depositd_daemon;
 grant insert, select on public.cosignature to depositd_daemon;
 grant insert, select on public.disposal to depositd_daemon;
+grant insert, select on public.event to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
 grant insert, select on public.ledger_transfer to depositd_daemon;
@@ -3518,6 +3602,10 @@ grant select on accounting.coverage_gaps to depositd_accountant;
 grant select on accounting.coverage_gaps to depositd_backup;
 grant select on accounting.coverage_gaps to depositd_daemon;
 grant select on accounting.coverage_gaps to depositd_viewer;
+grant select on accounting.credit_safety to depositd_accountant;
+grant select on accounting.credit_safety to depositd_backup;
+grant select on accounting.credit_safety to depositd_daemon;
+grant select on accounting.credit_safety to depositd_viewer;
 grant select on accounting.daily_totals to depositd_accountant;
 grant select on accounting.daily_totals to depositd_backup;
 grant select on accounting.daily_totals to depositd_daemon;
@@ -3679,6 +3767,10 @@ grant select on public.checkpoint to depositd_viewer;
 grant select on public.cosignature to depositd_accountant;
 grant select on public.cosignature to depositd_backup;
 grant select on public.cosignature to depositd_viewer;
+grant select on public.credit_safety to depositd_accountant;
+grant select on public.credit_safety to depositd_backup;
+grant select on public.credit_safety to depositd_daemon;
+grant select on public.credit_safety to depositd_viewer;
 grant select on public.decision to depositd_accountant;
 grant select on public.decision to depositd_backup;
 grant select on public.decision to depositd_daemon;
@@ -3695,6 +3787,10 @@ grant select on public.deposit_report to depositd_viewer;
 grant select on public.disposal to depositd_accountant;
 grant select on public.disposal to depositd_backup;
 grant select on public.disposal to depositd_viewer;
+grant select on public.event to depositd_backup;
+grant select on public.event to depositd_viewer;
+grant select on public.event_pending to depositd_backup;
+grant select on public.event_pending to depositd_viewer;
 grant select on public.evidence to depositd_backup;
 grant select on public.evidence to depositd_viewer;
 grant select on public.evidence_group to depositd_backup;
@@ -3769,8 +3865,6 @@ grant select on public.mismatch_attachment to depositd_daemon;
 grant select on public.mismatch_attachment to depositd_viewer;
 grant select on public.mismatch_event to depositd_backup;
 grant select on public.mismatch_event to depositd_viewer;
-grant select on public.mismatch_event_pending to depositd_backup;
-grant select on public.mismatch_event_pending to depositd_viewer;
 grant select on public.mismatch_loss to depositd_backup;
 grant select on public.mismatch_loss to depositd_viewer;
 grant select on public.named_transaction to depositd_backup;
@@ -3837,6 +3931,7 @@ grant select on public.withdrawal to depositd_viewer;
 
 comment on column account of view accounting.accounts is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
+comment on column account of view accounting.credit_safety is 'Account that holds it.';
 comment on column account of view accounting.disposals is 'Account that held them.';
 comment on column account of view accounting.entries is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.period_balances is 'Account, for example assets:in_transit:base.';
@@ -3860,6 +3955,7 @@ comment on column after of view accounting.mismatch_history is 'The changed valu
 comment on column age of view accounting.in_transit_age is 'From then until now, or until the moment asked for.';
 comment on column age of view accounting.mismatches is 'From opened_at until it was resolved or cleared, or to now while open.';
 comment on column age of view accounting.open_conversions is 'From then until now.';
+comment on column amount of view accounting.credit_safety is 'Amount that the books owe the owner for the payment, in units of the asset.';
 comment on column amount of view accounting.daily_totals is 'Their sum, in units of the asset.';
 comment on column amount of view accounting.deposits is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.disposals is 'In units of the asset.';
@@ -3873,6 +3969,7 @@ comment on column amount of view accounting.valuation is 'In units of the asset.
 comment on column amount of view accounting.value_at_risk is 'Losses, in units of the asset.';
 comment on column amount of view accounting.valued_entries is 'In units of the asset; debits positive, credits negative. Zero if only the value changes.';
 comment on column amount of view accounting.withdrawals is 'What leaves the balance, in units of the asset.';
+comment on column amount_base of view accounting.credit_safety is 'The same amount, in base units.';
 comment on column amount_base of view accounting.daily_totals is 'Their sum, in base units.';
 comment on column amount_base of view accounting.deposits is 'Amount paid, in base units.';
 comment on column amount_base of view accounting.disposals is 'In base units.';
@@ -3895,6 +3992,7 @@ comment on column approved_by of view accounting.periods is 'The second person; 
 comment on column approved_by of view accounting.rule_sets is 'The second person, if it took two.';
 comment on column arriving of view accounting.wallet_balances is 'Credits of open deposits that are not proved yet, in units of the asset.';
 comment on column asset of view accounting.balances is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.credit_safety is 'Asset paid.';
 comment on column asset of view accounting.daily_totals is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.deposits is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.disposals is 'Asset: network/contract, network/mint or network/native.';
@@ -3915,6 +4013,7 @@ comment on column asset of view accounting.valued_entries is 'Asset: network/con
 comment on column asset of view accounting.wallet_balances is 'Asset in which the wallet is credited.';
 comment on column asset of view accounting.withdrawals is 'Asset that leaves the balance.';
 comment on column asset_symbol of view accounting.balances is 'Label of the asset.';
+comment on column asset_symbol of view accounting.credit_safety is 'Label of the asset.';
 comment on column asset_symbol of view accounting.daily_totals is 'Label of the asset paid.';
 comment on column asset_symbol of view accounting.deposits is 'Label of the asset paid. Not unique: two tokens may share it.';
 comment on column asset_symbol of view accounting.disposals is 'Label of the asset.';
@@ -3953,6 +4052,7 @@ comment on column before of view accounting.mismatch_history is 'The changed val
 comment on column belongs_to of view accounting.entries is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
 comment on column belongs_to of view accounting.journal is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
 comment on column belongs_to of view accounting.late_items is 'First day of the month in which it happened.';
+comment on column block_hash of view accounting.credit_safety is 'Hash of that block.';
 comment on column books of view accounting.wallet_balances is 'Balance of the account assets:stable_wallet:WALLET, in units of the asset.';
 comment on column books_base of view accounting.wallet_balances is 'The same in base units.';
 comment on column borne_by of view accounting.fees is 'us: an expense; customer: it reduces what is owed.';
@@ -4005,6 +4105,7 @@ comment on column delivery_p50_seconds of view accounting.scorecard is 'From an 
 comment on column delivery_p95_seconds of view accounting.scorecard is 'From an event to its webhook, in seconds: 95 of 100 are faster.';
 comment on column delivery_p99_seconds of view accounting.scorecard is 'From an event to its webhook, in seconds: 99 of 100 are faster.';
 comment on column deposit_id of view accounting.conversion is 'The deposit that was settled.';
+comment on column deposit_id of view accounting.credit_safety is 'Number of the deposit.';
 comment on column deposit_id of view accounting.entries is 'The deposit it belongs to; empty if there is none.';
 comment on column deposit_id of view accounting.fees is 'The deposit it was paid for; empty if it was booked by hand.';
 comment on column deposit_id of view accounting.in_transit_age is 'Our number of the deposit; empty for opening balances and payments that are part of them.';
@@ -4048,6 +4149,7 @@ comment on column fee of view accounting.scorecard is 'Fees that the service sta
 comment on column fee_base of view accounting.deposits is 'Fee the service states, in base units.';
 comment on column fee_base of view accounting.fees is 'The fee, in base units.';
 comment on column fee_share of view accounting.scorecard is 'Effective fee: fee by delivered and fee together, of those for which a fee is stated.';
+comment on column final_at of view accounting.credit_safety is 'When that block was read as final.';
 comment on column final_at of view accounting.deposits is 'When the payment was read as final.';
 comment on column forced of view accounting.period_history is 'Whether it was closed while severe mismatches were open.';
 comment on column forced of view accounting.periods is 'Whether it was closed while severe mismatches were open.';
@@ -4056,6 +4158,7 @@ comment on column from_age of view accounting.mismatch_ageing is 'Least age in t
 comment on column from_height of view accounting.coverage is 'First block or slot to be read for it.';
 comment on column from_height of view accounting.coverage_gaps is 'First block or slot of the range.';
 comment on column gain of view accounting.disposals is 'proceeds less cost; negative if it is a loss.';
+comment on column height of view accounting.credit_safety is 'Block of the payment; empty if it was withdrawn.';
 comment on column height of view accounting.tie_out is 'Final block or slot at which the balance was last proved; empty if it never was.';
 comment on column id of view accounting.decisions is 'Number of the decision.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
@@ -4066,7 +4169,9 @@ comment on column id of view accounting.rule_sets is 'Number of the change.';
 comment on column imported_at of view accounting.prices is 'When it was imported.';
 comment on column in_transit of view accounting.tie_out is 'Payments to the address that are in transit in the books, in units of the asset.';
 comment on column in_transit_base of view accounting.tie_out is 'Payments in transit, in base units.';
+comment on column is_safe of view accounting.credit_safety is 'Whether the owner may be credited; false if that was withdrawn.';
 comment on column journal_id of view accounting.conversion is 'Journal that settles it.';
+comment on column journal_id of view accounting.credit_safety is 'The journal that proves it; of a withdrawal, its reversal.';
 comment on column journal_id of view accounting.disposals is 'Journal that gave them away.';
 comment on column journal_id of view accounting.entries is 'Journal the entry belongs to.';
 comment on column journal_id of view accounting.fees is 'Journal that books it.';
@@ -4181,6 +4286,7 @@ comment on column price_source of view accounting.valuation is 'Where the price 
 comment on column price_source of view accounting.valued_entries is 'Source of the price.';
 comment on column proceeds of view accounting.disposals is 'What they were worth when they were given away.';
 comment on column read_at of view accounting.wallet_balances is 'When the balance was read.';
+comment on column reason of view accounting.credit_safety is 'What agreed, or why it was withdrawn.';
 comment on column reason of view accounting.decisions is 'Why it was rejected.';
 comment on column reason of view accounting.manual_journals is 'Why it was booked.';
 comment on column reason of view accounting.mismatches is 'Why it was resolved.';
@@ -4210,6 +4316,7 @@ comment on column role of view accounting.address_book is 'deposit or recipient.
 comment on column root of view accounting.checkpoints is 'Root of the Merkle tree over these rows, SHA-256.';
 comment on column rules of view accounting.rule_sets is 'Policy, routes, contra accounts, the addresses of the service, and the limits of one person, as JSON.';
 comment on column scope of view accounting.scorecard is 'service: all deposits of the service; route: those of one asset paid and one asset delivered.';
+comment on column service of view accounting.credit_safety is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.daily_totals is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column service of view accounting.deposits is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.fees is 'Name of the deposit service in the settings; empty if it was booked by hand.';
@@ -4221,6 +4328,7 @@ comment on column service of view accounting.scorecard is 'Name of the deposit s
 comment on column service of view accounting.value_at_risk is 'Name of the deposit service in the settings; empty for losses by no single service.';
 comment on column service of view accounting.wallet_balances is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.withdrawals is 'Name of the deposit service in the settings.';
+comment on column service_id of view accounting.credit_safety is 'The deposit service''s id.';
 comment on column service_id of view accounting.deposits is 'The deposit service''s id, with "SERVICE/" before it unless the service is the default one; empty while the service has not reported it.';
 comment on column service_id of view accounting.in_transit_age is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column service_id of view accounting.open_conversions is 'The deposit service''s own id; empty while the service has not reported it.';
@@ -4257,6 +4365,7 @@ comment on column sha256 of view accounting.period_history is 'SHA-256 of the tr
 comment on column sha256 of view accounting.periods is 'SHA-256 of the trial balance that was frozen; empty unless it is closed.';
 comment on column signed_by of view accounting.checkpoints is 'Name and id of the key that signed it; unsigned if there was none.';
 comment on column since of view accounting.coverage_gaps is 'When the gap was first found; empty until then.';
+comment on column since of view accounting.credit_safety is 'Since when.';
 comment on column since of view accounting.in_transit_age is 'Time of the block that holds the payment, or of the opening.';
 comment on column since of view accounting.open_conversions is 'When the delivery happened.';
 comment on column since of view accounting.rule_sets is 'When they became active.';
@@ -4317,6 +4426,7 @@ comment on view accounting.checkpoints is 'One row per checkpoint: the root of t
 comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';
 comment on view accounting.coverage is 'One row per watched address: the heights to be read for it, and how many of them were not read.';
 comment on view accounting.coverage_gaps is 'Block ranges that were not read for some watched addresses. They are read again automatically.';
+comment on view accounting.credit_safety is 'One row per deposit that was ever safe to credit, as it stands now.';
 comment on view accounting.daily_totals is 'One row per day, owner and asset: amounts received, and amounts that left transit. A reversal counts against the day of the reversed event.';
 comment on view accounting.decisions is 'One row per decision that people signed or were to sign. "ledger verify" checks the signatures.';
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';

@@ -64,6 +64,8 @@ const written = [
   'ledger_account',
   'ledger_journal',
   'ledger_transfer',
+  'credit_safety',
+  'event_pending',
 ]
 
 /** Has the server write to files what ours wrote. */

@@ -257,11 +257,42 @@ create index mismatch_attachment_mismatch_id on mismatch_attachment (mismatch_id
 create trigger mismatch_attachment_append_only before update or delete or truncate on mismatch_attachment
   for each statement execute function refuse_change();
 
--- Decisions from a command line that no daemon has counted and logged yet. A table of its own, so that events are never
--- updated.
-create table mismatch_event_pending (
-  event_id bigint primary key references mismatch_event
+-- The outbox: what happened, in the transaction that made it true, until it gets its number. What was rolled back never had
+-- one. `id` is in the order of the events of one deposit, because each is written under the lock of its group or mismatch.
+create table event_pending (
+  id bigint generated always as identity primary key,
+  -- The id of the event, wherever and however often it is sent.
+  event_id uuid not null default uuidv7(),
+  type text not null check (type in ('deposit.observed', 'deposit.final', 'deposit.settled', 'deposit.reconciled',
+    'deposit.credit_safe', 'deposit.reversed', 'mismatch.opened', 'mismatch.changed', 'mismatch.cleared', 'mismatch.resolved',
+    'approval.requested', 'period.closed', 'seal.published')),
+  deposit_id bigint,
+  -- Null: that of the deposit, if it is about one.
+  service text,
+  data jsonb not null,
+  at timestamptz not null default now()
 );
+
+-- Committed events, numbered without a gap. One writer at a time moves them here (src/store/events.ts).
+create table event (
+  sequence bigint primary key check (sequence > 0),
+  id uuid not null unique,
+  type text not null,
+  deposit_id bigint,
+  -- The number of the event before it about the same deposit.
+  previous bigint check (previous < sequence),
+  service text,
+  owner_kind text,
+  owner_id text,
+  data jsonb not null,
+  at timestamptz not null,
+  preceding bigint generated always as (nullif(sequence - 1, 0)) stored references event (sequence),
+  unique (deposit_id, sequence),
+  foreign key (deposit_id, previous) references event (deposit_id, sequence)
+);
+
+create trigger event_append_only before update or delete or truncate on event
+  for each statement execute function refuse_change();
 
 -- A final transfer that no claim names, and the one deposit that it fits. Derived, and books nothing: a person or a policy
 -- that accepts it adds a decision, which is evidence.

@@ -188,6 +188,34 @@ create table opening_lot (
 create trigger opening_lot_append_only before update or delete or truncate on opening_lot
   for each statement execute function refuse_change();
 
+-- Since when, and with how much, the owner of a deposit may be credited. It is recorded once the rule holds
+-- (src/core/credit-safety.ts), and later mismatches do not change it. If the journal that proves it is reversed, a second row
+-- withdraws it.
+create table credit_safety (
+  id bigint generated always as identity primary key,
+  deposit_id bigint not null references deposit,
+  -- Counts the rows of the deposit, so that it is never safe twice without a withdrawal in between.
+  number smallint not null check (number > 0),
+  action text not null check (action in ('safe', 'withdrawn')),
+  -- It books the amount for the owner; of a withdrawal, its reversal.
+  journal_id bigint not null unique references ledger_journal,
+  account text not null,
+  asset text not null,
+  amount numeric(78, 0) not null check (amount > 0 and amount < 'NaN'),
+  -- The block that is final.
+  height bigint,
+  block_hash text,
+  final_at timestamptz,
+  reason text not null check (reason <> ''),
+  at timestamptz not null default clock_timestamp(),
+  unique (deposit_id, number),
+  constraint credit_safety_in_turn check ((action = 'safe') = (number % 2 = 1)),
+  constraint credit_safety_final check (num_nulls(height, block_hash, final_at) = case action when 'safe' then 0 else 3 end)
+);
+
+create trigger credit_safety_append_only before update or delete or truncate on credit_safety
+  for each statement execute function refuse_change();
+
 -- The codes and names of accounts in other books, as the settings give them; the first pattern that fits applies. A copy of
 -- the settings, replaced whenever they change.
 create table account_label (

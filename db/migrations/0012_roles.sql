@@ -55,7 +55,8 @@ grant insert (currency, max_age, own_accounts, method, pool) on valuation_rule t
 grant select, insert, update on deposit, mismatch, proposal, withdrawal, wallet_balance to depositd_daemon;
 grant select, insert on mismatch_event to depositd_daemon;
 grant select, insert (mismatch_id, name, content, sha256, added_by) on mismatch_attachment to depositd_daemon;
-grant select, insert, update, delete on mismatch_event_pending to depositd_daemon;
+grant select, insert, delete on event_pending to depositd_daemon;
+grant select, insert on event to depositd_daemon;
 grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match to depositd_daemon;
 
 -- The daemon: the books. It does not choose the numbers and times of journals, nor when and after which journal a month is
@@ -66,6 +67,8 @@ grant select on decision, decision_event, manual_journal, opening_lot, ledger_jo
   ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_last_cut,
   account_label, ledger_entry, ledger_balance, ledger_transit, ledger_tie to depositd_daemon;
 grant insert (posting_key, kind, deposit_id, transfer, reverses, event_at, period) on ledger_journal to depositd_daemon;
+grant select, insert (deposit_id, number, action, journal_id, account, asset, amount, height, block_hash, final_at, reason)
+  on credit_safety to depositd_daemon;
 revoke execute on function make_ledger_partitions, make_ledger_snapshot, ledger_cut, keep_account_labels, ledger_turnover,
   guard_ledger_transfers, hold_period_event from public;
 grant execute on function make_ledger_partitions, make_ledger_snapshot, ledger_cut, keep_account_labels, ledger_turnover
@@ -93,7 +96,8 @@ grant select, insert, update, delete on value_lot to depositd_daemon;
 
 grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
   mismatch_event_id_seq, mismatch_attachment_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq,
-  price_id_seq, rule_set_id_seq, valuation_rule_id_seq, valued_journal_id_seq to depositd_daemon;
+  price_id_seq, rule_set_id_seq, valuation_rule_id_seq, valued_journal_id_seq, credit_safety_id_seq, event_pending_id_seq
+  to depositd_daemon;
 grant usage on sequence decision_id_seq, decision_event_id_seq, ledger_period_event_id_seq to depositd_decider;
 
 -- Accountants: the schema made for them; and the books, which `ledger export`, `ledger checkpoints export` and `ledger verify`
@@ -105,7 +109,7 @@ revoke execute on function accounting.scorecard_between, accounting.in_transit_a
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
 grant select on decision, decision_event, access_event, ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, opening_lot,
-  asset, seal, seal_node,
+  credit_safety, asset, seal, seal_node,
   checkpoint, cosignature, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
   account_label, price, valuation_rule, active_valuation, valued_journal, valued_line, disposal, value_lot
   to depositd_accountant;
@@ -121,11 +125,12 @@ revoke select on session, invitation, access_event, accounting.audit_log from de
 grant select on accounting.audit_log to depositd_auditor;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement, ledger_turnover to depositd_viewer;
-grant insert on mismatch_event, mismatch_event_pending to depositd_operator;
+grant insert on mismatch_event to depositd_operator;
+grant insert (type, deposit_id, service, data) on event_pending to depositd_operator;
 grant insert (mismatch_id, name, content, sha256, added_by) on mismatch_attachment to depositd_operator;
 grant update (assigned_to, snoozed_until, snooze_ends_with, resolved_at, resolved_by, resolved_reason) on mismatch
   to depositd_operator;
-grant usage on sequence mismatch_event_id_seq, mismatch_attachment_id_seq to depositd_operator;
+grant usage on sequence mismatch_event_id_seq, mismatch_attachment_id_seq, event_pending_id_seq to depositd_operator;
 
 -- Backups: also what later migrations and months add.
 grant usage on schema public, accounting to depositd_backup;

@@ -4,6 +4,7 @@ import { type ReplayCounts, replayKept } from '../jobs/books/replay.ts'
 import { type BooksDifference, type BooksVerification, verifyBooks } from '../jobs/books/verify-books.ts'
 import type { RestoreChange } from '../jobs/people/restore-procedure.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
+import type { CreditDifference } from '../store/books/rebuild.ts'
 import { type Context, longQueryMs } from './context.ts'
 import { textOf as textOfOption, wrongUse } from './options.ts'
 import { decideCommand } from './people/decide.ts'
@@ -53,7 +54,12 @@ function verify(context: Context, deps: ApplyDeps, { limit }: RebuildOptions): P
 }
 
 function documentOf(verified: BooksVerification) {
-  return { ...verified, differences: verified.differences.map(parsed) }
+  const { differences, credits } = verified
+  return {
+    ...verified,
+    differences: differences.map(parsed),
+    credits: { ...credits, differences: credits.differences.map(parsed) },
+  }
 }
 
 /** @throws Fault `usage_bad` if a worker of the daemon runs */
@@ -63,11 +69,12 @@ async function restoreCommand(context: Context, { reason, breakGlass }: RebuildO
   return 'good'
 }
 
-function parsed({ live, rebuilt, ...difference }: BooksDifference) {
+function parsed<Difference extends CreditDifference>({ live, rebuilt, ...difference }: Difference) {
   return { ...difference, live: live && parseLossless(live), rebuilt: rebuilt && parseLossless(rebuilt) }
 }
 
-function textOf({ differences, differing, subjects, due, pending, ...verified }: BooksVerification): string {
+function textOf(verified: BooksVerification): string {
+  const { differences, differing, subjects, due, pending, credits } = verified
   const bySubject = Map.groupBy(differences, ({ subject }) => subject)
   const reported = [...bySubject].flatMap(([subject, all]) => [subject, ...all.flatMap(linesOf)])
   const verdict =
@@ -82,9 +89,16 @@ function textOf({ differences, differing, subjects, due, pending, ...verified }:
     `live     sha256 ${verified.live}`,
     `rebuilt  sha256 ${verified.rebuilt}`,
     verdict,
+    ...creditLines(credits),
     ...(due > 0 ? [`skipped, as they are being decided again: ${due}`] : []),
     ...(pending > 0 ? [`skipped, as they are not applied yet: ${pending} observations`] : []),
   ].join('\n')
+}
+
+function creditLines({ differing, differences }: BooksVerification['credits']): string[] {
+  if (differing === 0) return []
+  const lines = differences.map(({ subject, live, rebuilt }) => lineOfOne(subject, live, rebuilt))
+  return [`safe to credit, and decided otherwise from all evidence of today: ${differing}`, ...lines]
 }
 
 /** Of what has no name, only the fields that differ. */

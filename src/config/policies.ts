@@ -96,6 +96,7 @@ function policyOf(fields: PolicyFields, scope: PolicyScope): Partial<Policy> {
     },
     fee: fee && feeModelOf(fee, scope),
     required: fields.required,
+    creditRequires: fields.creditRequires,
     minimum: minimum && amountOf(minimum, ['minimum'], { asset: scope.assetIn, side: 'in', ...scope }),
     supported: fields.supported,
     stuckAfterMs: fields.stuckAfter,

@@ -1,5 +1,6 @@
 import { type AssetKey, assetCode, type NetworkName, type TxId } from './asset.ts'
 import { findOpenConversion, targetsOf } from './booking-targets.ts'
+import { type CreditVerdict, judgeCredit } from './credit-safety.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
 import { deliveredLegs, liveLeg } from './judging/legs.ts'
 import { type NamedTransaction, unseenTransactions } from './judging/named-transactions.ts'
@@ -12,7 +13,7 @@ import { type ChainLeg, claimOf, total } from './matching/fold.ts'
 import type { Mismatch } from './mismatch.ts'
 import { type ContraRule, owedTermsOf } from './owed.ts'
 import type { Policy, RoutePolicy } from './policy.ts'
-import { type Journal, journalsFor, sinceOpening } from './posting.ts'
+import { type Journal, journalsFor, sinceOpening, standingJournals } from './posting.ts'
 import { earliest } from './time.ts'
 import { type DecidedWithdrawal, decideWithdrawals } from './withdrawals.ts'
 
@@ -58,6 +59,7 @@ export type DecidedDeposit = {
   milestones: Milestones
   lags: readonly Lag[]
   journals: readonly Journal[]
+  credit: CreditVerdict
   /**
    * Statuses that the API or the chain knows, how many of them a webhook reported, and since when one lacks a webhook.
    */
@@ -147,6 +149,8 @@ function decideDeposit(
   const before = first?.milestones ?? null
   const milestones = milestonesOf(evidence, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(evidence)
+  const journals = journalsFor(targets, booked, id)
+  const standing = standingJournals([...booked, ...journals])
   return {
     id,
     absorbed: others.map((other) => other.id),
@@ -156,7 +160,8 @@ function decideDeposit(
     delivery: deliveryFacts(evidence),
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
-    journals: journalsFor(targets, booked, id),
+    journals,
+    credit: judgeCredit({ evidence, verdict, policy, standing }),
     steps: countSteps(evidence, verdict, policy),
     unseen: unseenTransactions(evidence, policy),
   }

@@ -35,6 +35,8 @@ export type Policy = Deadlines &
     tolerance: Tolerance
     fee: FeeModel
     required: readonly RequiredCell[]
+    /** Cells that must agree before an owner may be credited, besides the final payment and one claim. */
+    creditRequires: readonly RequiredCell[]
     minimum: Amount | null
     supported: boolean
     /** In one state that is not its last. */
@@ -103,6 +105,7 @@ export const plainPolicy: Omit<Policy, keyof Deadlines> = {
   tolerance: { amount: 0n as Amount, bps: 0 },
   fee: { kind: 'stated' },
   required: ['deposit.api', 'deposit.chain', 'settlement.api', 'settlement.chain'],
+  creditRequires: [],
   minimum: null,
   supported: true,
   stuckAfterMs: 24 * 3_600_000,

@@ -30,8 +30,7 @@ export function journalsFor(
   booked: readonly Journal[],
   depositId: bigint | null,
 ): Journal[] {
-  const reversed = new Set(booked.map((journal) => journal.reverses))
-  const active = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
+  const active = standingJournals(booked)
   const own = active.filter((journal) => journal.depositId === null || journal.depositId === depositId)
   const matching = own.filter((journal) => targets.some((target) => isBooked(target, journal)))
   const missing = targets.filter((target) => !matching.some((journal) => isBooked(target, journal)))
@@ -44,6 +43,12 @@ export function journalsFor(
       reverses: null,
     })),
   ]
+}
+
+/** Neither reversals nor reversed. */
+export function standingJournals(journals: readonly Journal[]): Journal[] {
+  const reversed = new Set(journals.map(({ reverses }) => reverses))
+  return journals.filter(({ kind, key }) => kind !== 'reversal' && !reversed.has(key))
 }
 
 /** A reversal belongs to the original's deposit, so that each deposit's amount in transit adds up. */

@@ -4,8 +4,8 @@ import { reach } from '../failpoint.ts'
 import { workerStream } from '../health.ts'
 import type { DepositClient } from '../provider/deposit-client.ts'
 import { dueNetworks } from '../store/chain/named-transactions.ts'
+import { numberEvents } from '../store/events.ts'
 import { pendingIds, readPending } from '../store/inbox.ts'
-import { takeDecisions } from '../store/mismatches/cases.ts'
 import { keepBeat } from '../store/server-facts.ts'
 import { readClock } from '../store/streams.ts'
 import { type ApplyDeps, type ApplyResult, applyDue, applyPending, batchMax } from './books/apply.ts'
@@ -79,7 +79,7 @@ export function createWork(options: WorkDeps): DaemonWork {
     async sweep() {
       reach('sweep.began')
       await decideDue(deps)
-      deps.observe.mismatches(await takeDecisions(deps.db))
+      deps.observe.mismatches(await numberEvents(deps.db))
       if ((await readPending(deps.db)).oldest > overdueSeconds) await applyAll(deps)
       const due = await dueNetworks(deps.db, [...deps.readers.keys()], deps.now())
       for (const network of due) await deps.wake('verify', network)
@@ -162,6 +162,7 @@ async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
+    deps.observe.mismatches(await numberEvents(deps.db))
     for (const id of applied.reported) reported.add(id)
     for (const network of applied.named) named.add(network)
     for (const { service, wallet } of applied.withdrawing)

@@ -1,3 +1,4 @@
+import type { CreditObstacle } from '../core/credit-safety.ts'
 import type { VerdictReason } from '../core/explaining/verdict-reason.ts'
 import type { DepositState } from '../core/judging/reconcile.ts'
 import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-sentence.ts'
@@ -5,7 +6,7 @@ import type { TableColumn } from './text.ts'
 
 /** Made anew from stored evidence. */
 export type Explanation =
-  | { at: Date; state: DepositState; reasons: readonly VerdictReason[] }
+  | { at: Date; state: DepositState; reasons: readonly VerdictReason[]; obstacles: readonly CreditObstacle[] }
   | { problem: string }
 
 export function reasonText(reason: VerdictReason, assets: AssetLabels): string {

@@ -44,8 +44,13 @@ export async function insertDecision(
   text: string,
 ): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`
-    insert into decision (uuid, kind, people, text) values (${decision}, ${kind}, ${people}, ${text})
-    returning id`.execute(tx)
+    with requested as (
+      insert into decision (uuid, kind, people, text) values (${decision}, ${kind}, ${people}, ${text}) returning *
+    ), recorded as (
+      insert into event_pending (type, data)
+      select 'approval.requested', jsonb_build_object('decision', id::text, 'kind', kind) from requested where people > 1
+    )
+    select id from requested`.execute(tx)
   return rows[0]?.id ?? 0n
 }
 

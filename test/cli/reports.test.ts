@@ -85,6 +85,7 @@ test('deposits show', async () => {
       delivered  99.000000 USDC on arbitrum to 0x00000000000000000000000000000000000000ff, fee 0.100000 USDC
                  0x000000000000000000000000000000000000000000000000666f727761726432
       service    dep_2
+      credit     not safe
 
                   WEBHOOK  API      CHAIN
       deposit     absent   agrees   proves

@@ -69,6 +69,36 @@ test('a search for a delivery is shown as that, and a failed transaction as that
   expect(out).toMatch(/chain +recipient failed on arbitrum at height \d+/)
 })
 
+test('a deposit states whether its owner may be credited, and what it waits for', async () => {
+  await books.receive(payment())
+  await books.settle()
+  expect((await depositd('deposits show 1')).out).toMatch(
+    /credit +not safe\n +sources that the policy requires do not agree yet\n +a severe mismatch\n +it is not booked for its owner\n/,
+  )
+  const never = { safe: false, amount: null, since: null, finality: null, proof: null }
+  expect(JSON.parse((await depositd('deposits show 1 --json')).out)).toMatchObject({ credit: never })
+  await books.receive(webhook({ status: 'observed' }))
+  await books.settle()
+  const { out } = await depositd('deposits show 1')
+  expect(out).toMatch(
+    /credit +safe: 100\.000000 USDC, journal \d, since .*Z\n +final on base at height 10; these agree: webhook, chain/,
+  )
+  expect(JSON.parse((await depositd('deposits show 1 --json')).out)).toMatchObject({
+    credit: {
+      safe: true,
+      amount: '100.000000',
+      amount_base: '100000000',
+      finality: { height: '10', block_hash: '0xb10c', final_at: '2026-01-01T00:02:00.000Z' },
+      proof: expect.stringMatching(/^\d$/),
+    },
+  })
+  await books.receive(payment({ stage: 'orphaned', epoch: 1 }))
+  await books.settle()
+  expect((await depositd('deposits show 1')).out).toMatch(
+    /credit +withdrawn: 100\.000000 USDC, since .*Z\n +the payment is no longer on its chain/,
+  )
+})
+
 test('a verdict names the rows behind each cell, and how each transfer was found', async () => {
   await books.receive(payment(), delivery(), webhook(), claim())
   await books.settle()

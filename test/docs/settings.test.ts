@@ -128,7 +128,7 @@ test('the defaults of the file are those of the page', () => {
     const own = (file[section] ??= {})
     own[key] = inner === undefined ? value : { ...(own[key] as object | undefined), [inner]: value }
   }
-  expect(stated).toHaveLength(38)
+  expect(stated).toHaveLength(39)
   expect(parseSettingsFile(stringify(file))).toEqual(parseSettingsFile(''))
 })
 

@@ -6,6 +6,7 @@ import type { WorkDeps } from '../../src/jobs/work.ts'
 import type { DepositClient } from '../../src/provider/deposit-client.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { inTransaction } from '../../src/store/database.ts'
+import { eventsAfter } from '../../src/store/events.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { workOnCases } from '../../src/store/mismatches/cases.ts'
 import { type Books, late } from '../support/books.ts'
@@ -83,6 +84,18 @@ test('a sweep tells once what people decided on a command line', async () => {
   await work().sweep()
   await work().sweep()
   expect(reported.filter((one) => !one.startsWith('applied'))).toEqual(['unreported resolved'])
+})
+
+test('events are numbered after each batch, and those of a worker that was killed before that by the next sweep', async () => {
+  const types = async () => (await eventsAfter(books.db, 0n, { limit: 10 })).map(({ type }) => type)
+  await books.receive(webhook({ status: 'observed' }))
+  await applyPending(books.deps)
+  expect(await types()).toEqual([])
+  await work().sweep()
+  expect((await types())[0]).toBe('deposit.observed')
+  await books.receive(payment())
+  await work().apply()
+  expect(await types()).toEqual(expect.arrayContaining(['deposit.final']))
 })
 
 test('everything there is to do is done without a queue', async () => {

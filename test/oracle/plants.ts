@@ -31,6 +31,8 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
     'what repeats or contradicts': [
       `insert into webhook_repeat values (999999, 1, now(), now(), array[now()])`,
     ],
+    'every event has its number': [`insert into event_pending (type, data) values ('seal.published', '{}')`],
+    'every deposit that is safe to credit': [`delete from event where type = 'deposit.credit_safe'`],
   },
   I2: {
     'of each leg of a payment': [copyOfJournal('deposit', `'{}'`), copyOfTransfers('deposit')],
@@ -52,6 +54,7 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
     'no more is booked as delivered': [
       `update ledger_transfer set amount = amount * 1000 where debit like 'assets:forwarded:%'`,
     ],
+    'events are numbered without a gap': ['delete from event where sequence = 2'],
   },
   I3: {
     'every row moves more than nothing': [`delete from ledger_account where id like 'assets:in_transit:%'`],
@@ -117,6 +120,8 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
       `delete from ledger_journal where kind = 'deposit'`,
       "update deposit set state = 'reconciled'",
     ],
+    'what was ever safe to credit': ['update hold.network set final = 1'],
+    'what is safe to credit rests': [`delete from ledger_journal where kind = 'deposit'`],
     'a delivery or a refund': [`delete from ledger_journal where kind = 'deposit'`],
     'what was seen and is not of the chain': [`update chain_transfer set stage = 'orphaned'`],
     'no deposit is taken back': [`update deposit set state = 'orphaned'`],

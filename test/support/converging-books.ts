@@ -62,10 +62,12 @@ export async function openConvergingBooks() {
 /** Only who owns the tables, and switches off what guards them, can do this. */
 async function empty(owner: Kysely<Tables>): Promise<void> {
   const tables = [
+    'credit_safety',
+    'event',
+    'event_pending',
     'ledger_transfer',
     'ledger_journal',
     'ledger_account',
-    'mismatch_event_pending',
     'mismatch_event',
   ]
   tables.push(

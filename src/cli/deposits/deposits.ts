@@ -1,4 +1,5 @@
 import { toTxId } from '../../core/asset.ts'
+import type { CreditObstacle } from '../../core/credit-safety.ts'
 import { rulesOf } from '../../core/decide.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { explainDeposit } from '../../jobs/books/decide-again.ts'
@@ -82,7 +83,7 @@ function textOf({ explanation, ...shown }: DepositWithExplanation, services: Ser
   const { deposit, matrix, mismatches, evidence, journals } = shown
   return [
     `deposit ${fieldText(deposit, 'id')}: ${fieldText(deposit, 'state')}\n`,
-    factsText(depositFacts(shown, services), 10),
+    factsText([...depositFacts(shown, services), creditFact(shown.credit, explanation)], 10),
     '\n',
     indent(matrixTable(matrix)),
     section('mismatches', mismatches.map(mismatchText)),
@@ -90,6 +91,29 @@ function textOf({ explanation, ...shown }: DepositWithExplanation, services: Ser
     section('evidence', [table(evidence, evidenceColumns)]),
     section('journals', journals.map(journalText)),
   ].join('')
+}
+
+const obstacleTexts: Readonly<Record<CreditObstacle, string>> = {
+  not_final: 'the payment is not final on its chain',
+  address: 'the address is not yours, or not valid',
+  amounts: 'a claim differs from the payment',
+  sources: 'sources that the policy requires do not agree yet',
+  stopped: 'it is held, went back or was given up',
+  mismatch: 'a severe mismatch',
+  not_booked: 'it is not booked for its owner',
+}
+
+function creditFact(
+  { safe, since, reason, ...credit }: DepositReport['credit'],
+  explained: Explanation,
+): Fact {
+  const { amount, asset_symbol: symbol, proof } = credit
+  if (since !== null) {
+    const state = safe ? `safe: ${amount} ${symbol}, journal ${proof}` : `withdrawn: ${amount} ${symbol}`
+    return { name: 'credit', lines: [`${state}, since ${since.toISOString()}`, reason ?? ''] }
+  }
+  const obstacles = 'problem' in explained ? [] : explained.obstacles
+  return { name: 'credit', lines: ['not safe', ...obstacles.map((one) => obstacleTexts[one])] }
 }
 
 async function explainShown(

@@ -172,7 +172,7 @@ function isAgreed(matrix: Matrix, policy: Policy): boolean {
 }
 
 /** The required cells that do not agree yet. */
-export function openCells(matrix: Matrix, { required }: Policy): RequiredCell[] {
+export function openCells(matrix: Matrix, { required }: Pick<Policy, 'required'>): RequiredCell[] {
   return required.filter((name) => {
     const [leg, source] = cellPath(name)
     return !['agrees', 'not_applicable'].includes(matrix[leg][source])

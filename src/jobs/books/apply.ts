@@ -18,6 +18,7 @@ import { walletHeader } from '../../core/withdrawal-claim.ts'
 import { reach } from '../../failpoint.ts'
 import type { WithdrawalEvent } from '../../provider/read-claim.ts'
 import type { AnyServiceReader, ServiceReading } from '../../provider/read-evidence.ts'
+import { saveCreditSafety } from '../../store/books/credit-safety.ts'
 import { numberDeposits, saveDeposits, serviceOfDeposit } from '../../store/books/deposits.ts'
 import { type LinkedObservation, loadGroups, saveEvidence } from '../../store/books/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
@@ -94,7 +95,9 @@ export function applyPending(deps: ApplyDeps, selection: PendingSelection = batc
       taken: rows.map(({ id, source }) => ({ id, source })),
       times: { ...decided.times, begunAt },
       mismatches: [...decided.mismatches, ...opened],
-      reported: readable.flatMap(({ observation }) => reportedOf(observation)),
+      reported: readable.flatMap(({ observation: one }) =>
+        one.kind === 'claim' && one.source === 'webhook' ? [one.serviceId] : [],
+      ),
       withdrawing,
       lags: [
         ...decided.lags,
@@ -249,7 +252,7 @@ export async function decideGroups(
     tx,
     decisions.flatMap(({ groupId, deposits: found }) => found.map((deposit) => ({ ...deposit, groupId }))),
   )
-  await saveDeposits(tx, deposits)
+  const reconciled = await saveDeposits(tx, deposits)
   const withdrawals = decisions.flatMap(({ groupId, withdrawals: found }) =>
     found.map((withdrawal) => ({ ...withdrawal, groupId })),
   )
@@ -261,6 +264,7 @@ export async function decideGroups(
   )
   const journals = [...ofDeposits, ...decisions.flatMap(({ withdrawalJournals }) => withdrawalJournals)]
   await bookJournals(tx, journals)
+  await saveCreditSafety(tx, deposits, reconciled)
   await saveRechecks(
     tx,
     decisions.map(({ groupId, recheckAt }) => ({ groupId, at: recheckAt })),
@@ -279,10 +283,6 @@ export async function decideGroups(
 function nothingDecided(at: number): Omit<ApplyResult, 'rows' | 'reported' | 'withdrawing' | 'taken'> {
   const times = { begunAt: at, loadedAt: at, decidedAt: at, bookedAt: at }
   return { groups: 0, journals: 0, lags: [], mismatches: [], named: [], trails: [], times }
-}
-
-function reportedOf(observation: Observation): ServiceId[] {
-  return observation.kind === 'claim' && observation.source === 'webhook' ? [observation.serviceId] : []
 }
 
 function messageLags(

@@ -58,5 +58,6 @@ export async function explainDeposit(
     return {
       problem: 'the stored evidence no longer shows this deposit; run "bin/depositd rebuild --verify"',
     }
-  return { at, state: found.verdict.state, reasons: found.reasons }
+  const { verdict, reasons, credit } = found
+  return { at, state: verdict.state, reasons, obstacles: credit.kind === 'safe' ? [] : credit.obstacles }
 }

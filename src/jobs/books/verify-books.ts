@@ -3,7 +3,9 @@ import {
   allGroups,
   analyzeDerivedTables,
   type BooksComparison,
+  type CreditDifference,
   compareBooks,
+  compareCredits,
   compareEvidence,
   countApplied,
   countGroups,
@@ -29,6 +31,8 @@ export type BooksVerification = {
   due: number
   differing: number
   differences: readonly BooksDifference[]
+  /** They follow from the order of arrival, too, so that they are no part of the digests. */
+  credits: { differing: number; differences: readonly CreditDifference[] }
   /** SHA-256. */
   live: string
   rebuilt: string
@@ -123,7 +127,18 @@ async function compare(tx: Transaction<Tables>, now: Date, { subjectsMax }: Book
       })),
     )
   }
-  return { ...counts, differences, live: live.digest(), rebuilt: rebuilt.digest() }
+  const credits = await compareSafety(tx, subjectsMax)
+  return { ...counts, differences, credits, live: live.digest(), rebuilt: rebuilt.digest() }
+}
+
+async function compareSafety(tx: Transaction<Tables>, differencesMax: number) {
+  const differences: CreditDifference[] = []
+  let differing = 0
+  for await (const piece of compareCredits(tx)) {
+    differences.push(...piece.slice(0, Math.max(0, differencesMax - differing)))
+    differing += piece.length
+  }
+  return { differing, differences }
 }
 
 function differenceOf({ subject, what, name, live, rebuilt }: BooksComparison): BooksDifference {

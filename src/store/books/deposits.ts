@@ -19,12 +19,15 @@ export async function numberDeposits(
   return deposits.map((deposit) => ({ ...deposit, id: deposit.id ?? fresh.next().value ?? 0n }))
 }
 
-/** An absorbed deposit keeps its row, which refers to the one that absorbed it. */
+/**
+ * An absorbed deposit keeps its row, which refers to the one that absorbed it.
+ * @returns those that became reconciled
+ */
 export async function saveDeposits(
   tx: Transaction<Tables>,
   deposits: readonly NumberedDeposit[],
-): Promise<void> {
-  if (deposits.length === 0) return
+): Promise<bigint[]> {
+  if (deposits.length === 0) return []
   const absorbed = deposits.flatMap(({ id, absorbed: ids }) => ids.map((old) => ({ old, id })))
   if (absorbed.length > 0) {
     await sql`
@@ -36,12 +39,36 @@ export async function saveDeposits(
   const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'id')
   const list = (prefix: string) => sql.raw(names.map((name) => prefix + name).join(', '))
   const assignments = sql.raw(names.map((name) => `${name} = excluded.${name}`).join(', '))
-  await sql`
-    insert into deposit (id, ${list('')}) overriding system value
-    select id, ${list('')} from json_populate_recordset(null::deposit, ${JSON.stringify(rows)}::json)
-    on conflict (id) do update set ${assignments}, updated_at = now()
-    where (${list('deposit.')}) is distinct from (${list('excluded.')})`.execute(tx)
+  const { rows: saved } = await sql<{ id: bigint }>`
+    with saved as (
+      insert into deposit (id, ${list('')}) overriding system value
+      select id, ${list('')} from json_populate_recordset(null::deposit, ${JSON.stringify(rows)}::json)
+      on conflict (id) do update set ${assignments}, updated_at = now()
+      where (${list('deposit.')}) is distinct from (${list('excluded.')})
+      returning new.*, old.id is null as is_new, old.state as state_before, old.final_at as final_before,
+        old.settled_at as settled_before
+    ), recorded as (
+      insert into event_pending (type, deposit_id, data)
+      select became.type, saved.id, ${eventData}
+      from saved, lateral (values ${becameRows}) as became (place, type, applies)
+      where became.applies and saved.state <> 'ignored' order by saved.id, became.place
+    )
+    select id from saved where state = 'reconciled' and state_before is distinct from 'reconciled'`.execute(
+    tx,
+  )
+  return saved.map(({ id }) => id)
 }
+
+/** What a deposit became, in the order in which it becomes it. */
+const becameRows = sql`
+  (1, 'deposit.observed', is_new),
+  (2, 'deposit.final', final_at is not null and final_before is null),
+  (3, 'deposit.settled', settled_at is not null and settled_before is null),
+  (4, 'deposit.reversed', state = 'orphaned' and state_before is distinct from 'orphaned')`
+
+const eventData = sql`jsonb_strip_nulls(jsonb_build_object('service_id', service_id, 'state', state, 'network', network,
+  'address', address, 'asset', asset, 'amount', amount::text, 'tx', tx, 'settlement_network', settlement_network,
+  'settlement_asset', settlement_asset, 'settlement_amount', settlement_amount::text, 'settlement_tx', settlement_tx))`
 
 /** Of a payment that no service has reported, that of the owner of the address. */
 export function serviceOfDeposit({

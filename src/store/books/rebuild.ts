@@ -73,6 +73,34 @@ export function compareEvidence(tx: Transaction<Tables>): AsyncIterable<Evidence
   )
 }
 
+/** JSON text; null on the side on which the owner may not be credited. */
+export type CreditDifference = { subject: string; live: string | null; rebuilt: string | null }
+
+/**
+ * What stands as safe to credit. It differs if a mismatch came later, which changes nothing of what was recorded, or if it
+ * rests on a policy of then.
+ */
+export function compareCredits(tx: Transaction<Tables>): AsyncIterable<CreditDifference[]> {
+  return inPieces(
+    tx,
+    sql<CreditDifference>`
+    select subject, live.content as live, rebuilt.content as rebuilt
+    from ${creditsOf('public')} as live full join ${creditsOf('pg_temp')} as rebuilt using (subject)
+    where live.content is distinct from rebuilt.content order by subject collate "C"`,
+  )
+}
+
+function creditsOf(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
+  const schema = sql.id(name)
+  return sql`(
+    select ${subject} as subject, jsonb_build_object('asset', last.asset, 'amount', last.amount, 'account', account)::text as content
+    from (
+      select distinct on (deposit_id) * from ${schema}.credit_safety order by deposit_id, number desc
+    ) as last join ${schema}.deposit on deposit.id = last.deposit_id and merged_into is null
+    where action = 'safe'
+  )`
+}
+
 /** Facts must be added in order. */
 export function hashHoldings() {
   const hash = createHash('sha256')
@@ -151,6 +179,8 @@ const derivedTables = [
   'ledger_account',
   'ledger_journal',
   'ledger_transfer',
+  'credit_safety',
+  'event_pending',
 ] as const
 
 /**

@@ -33,6 +33,44 @@ export type DepositReport = {
     event_at: Date
     transfers: ShownTransfer[]
   }[]
+  credit: CreditReport
+}
+
+/** Whether the owner may be credited: as recorded, and empty if it never was. */
+export type CreditReport = {
+  safe: boolean
+  asset: string | null
+  asset_symbol: string | null
+  amount: string | null
+  amount_base: string | null
+  /** Of a withdrawal, when it was withdrawn. */
+  since: Date | null
+  reason: string | null
+  finality: { height: string; block_hash: string; final_at: string } | null
+  /** Number of the journal. */
+  proof: string | null
+}
+
+const neverSafe: CreditReport = {
+  safe: false,
+  asset: null,
+  asset_symbol: null,
+  amount: null,
+  amount_base: null,
+  since: null,
+  reason: null,
+  finality: null,
+  proof: null,
+}
+
+export async function readCredit(db: Kysely<Tables>, id: bigint): Promise<CreditReport> {
+  const { rows } = await sql<CreditReport>`
+    select is_safe as safe, asset, asset_symbol, amount::text as amount, amount_base::text as amount_base, since, reason,
+      case when is_safe then jsonb_build_object('height', height::text, 'block_hash', block_hash, 'final_at',
+        to_char(final_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as finality,
+      journal_id::text as proof
+    from accounting.credit_safety where deposit_id = ${id}`.execute(db)
+  return rows[0] ?? neverSafe
 }
 
 type ShownTransfer = {
@@ -89,7 +127,7 @@ async function showDeposit(
   { id, group_id, matrix }: FoundDeposit,
   evidenceMax?: number,
 ): Promise<DepositReport> {
-  const [deposit, mismatches, evidence, journals, assets] = await Promise.all([
+  const [deposit, mismatches, evidence, journals, credit, assets] = await Promise.all([
     sql<
       DepositReport['deposit']
     >`select d.*, d.id::text as id, d.settlement_asset_symbol as fee_asset_symbol, d.settlement_asset as fee_asset
@@ -114,13 +152,8 @@ async function showDeposit(
       where e.group_id = ${group_id} order by i.received_at, e.inbox_id limit ${evidenceMax ?? null}::bigint`.execute(
       db,
     ),
-    sql<DepositReport['journals'][number]>`
-      select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit,
-        'amount', accounting.in_units(t.amount, a.decimals)::text, 'amount_base', t.amount::text,
-        'asset_symbol', a.symbol, 'asset', a.key, 'network', a.network) order by t.leg) as transfers
-      from ledger_journal j join ledger_transfer t on t.journal_id = j.id and t.recorded_at = j.recorded_at
-        join asset a on a.key = t.asset join deposit d on d.id = j.deposit_id
-      where d.id = ${id} or d.merged_into = ${id} group by j.id order by j.id`.execute(db),
+    readJournals(db, id),
+    readCredit(db, id),
     readAssetNames(db),
   ])
   return {
@@ -130,9 +163,22 @@ async function showDeposit(
     matrix,
     mismatches: mismatches.rows,
     evidence: evidence.rows,
-    journals: journals.rows,
+    journals,
+    credit,
     assets: Object.fromEntries(assets),
   }
+}
+
+async function readJournals(db: Kysely<Tables>, id: bigint): Promise<DepositReport['journals']> {
+  const { rows } = await sql<DepositReport['journals'][number]>`
+      select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit,
+        'amount', accounting.in_units(t.amount, a.decimals)::text, 'amount_base', t.amount::text,
+        'asset_symbol', a.symbol, 'asset', a.key, 'network', a.network) order by t.leg) as transfers
+      from ledger_journal j join ledger_transfer t on t.journal_id = j.id and t.recorded_at = j.recorded_at
+        join asset a on a.key = t.asset
+        join deposit d on d.id = j.deposit_id
+      where d.id = ${id} or d.merged_into = ${id} group by j.id order by j.id`.execute(db)
+  return rows
 }
 
 /** Null if it cannot be one. */

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { LedgerTransfer } from '../../core/booking-targets.ts'
 import type { DepositJournalKind, Journal } from '../../core/posting.ts'
+import { withdrawCreditSafety } from '../books/credit-safety.ts'
 import { asTable, whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
@@ -23,6 +24,8 @@ export async function bookJournals(
   if (journals.length === 0) return
   await openAccounts(tx, journals)
   await insertJournals(tx, journals)
+  const reversals = journals.filter(({ kind }) => kind === 'reversal')
+  if (reversals.length > 0) await withdrawCreditSafety(tx, reversals)
 }
 
 async function openAccounts(

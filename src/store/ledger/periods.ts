@@ -73,9 +73,17 @@ export async function recordPeriodChange(
   sha256: string | null,
 ): Promise<PeriodEvent> {
   const { rows } = await sql<PeriodEvent>`
-    insert into ledger_period_event (period, action, actor, approved_by, decision_id, reason, forced, sha256)
-    values (${`${period}-01`}::date, ${action}, ${by}, ${approvedBy}, ${decision}::bigint, ${reason}, ${forced}, ${sha256})
-    returning id, at, severe_open as "severeOpen", last_journal as "lastJournal"`
+    with changed as (
+      insert into ledger_period_event (period, action, actor, approved_by, decision_id, reason, forced, sha256)
+      values (${`${period}-01`}::date, ${action}, ${by}, ${approvedBy}, ${decision}::bigint, ${reason}, ${forced}, ${sha256})
+      returning *
+    ), recorded as (
+      insert into event_pending (type, data)
+      select 'period.closed', jsonb_build_object('period', to_char(period, 'YYYY-MM'), 'by', actor,
+        'last_journal', last_journal::text, 'sha256', sha256)
+      from changed where action = 'closed'
+    )
+    select id, at, severe_open as "severeOpen", last_journal as "lastJournal" from changed`
     .execute(tx)
     .catch(explainRefusal)
   const [event] = rows

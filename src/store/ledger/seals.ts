@@ -170,8 +170,13 @@ export async function insertCheckpoint(
   { size, signedBy, root, note }: Omit<StoredCheckpoint, 'madeAt'>,
 ): Promise<void> {
   await sql`
-    insert into checkpoint (size, signed_by, root, note) values (${size}, ${signedBy}, ${root}, ${note})
-    on conflict do nothing`.execute(db)
+    with made as (
+      insert into checkpoint (size, signed_by, root, note) values (${size}, ${signedBy}, ${root}, ${note})
+      on conflict do nothing returning *
+    )
+    insert into event_pending (type, data)
+    select 'seal.published', jsonb_build_object('size', size::text, 'root', encode(root, 'hex'), 'signed_by', signed_by)
+    from made`.execute(db)
 }
 
 /** The greatest size that a witness confirmed; 0 if there is none. */

@@ -3,7 +3,7 @@ import { assert, Fault } from '../../core/errors.ts'
 import { mayBeLost } from '../../core/mismatch.ts'
 import type { Stake } from '../../core/second-person.ts'
 import type { Tables } from '../tables.ts'
-import type { MismatchChange } from './mismatches.ts'
+import { mismatchData } from './mismatches.ts'
 
 /** What ends a snooze without a time. */
 export type SnoozeEnd = 'new evidence' | 'a larger loss'
@@ -121,7 +121,7 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
 }
 
 /**
- * Also queues resolutions and reopenings for a daemon.
+ * Resolutions and reopenings are also events.
  * @returns the number of the first event
  */
 export async function appendEvents(tx: Transaction<Tables>, events: readonly CaseEvent[]): Promise<bigint> {
@@ -142,29 +142,17 @@ export async function appendEvents(tx: Transaction<Tables>, events: readonly Cas
         mismatch_id bigint, actor text, action text, text text, approved_by text, decision_id bigint, before jsonb, after jsonb,
         undoes bigint, mentions text[]
       )
-      returning id, action
-    ), pending as (
-      insert into mismatch_event_pending (event_id)
-      select id from added where action in ('resolved', 'reopened')
+      returning id, mismatch_id, action, actor
+    ), recorded as (
+      insert into event_pending (type, deposit_id, service, data)
+      select case decided.action when 'resolved' then 'mismatch.resolved' else 'mismatch.changed' end, deposit_id, service,
+        ${mismatchData} || jsonb_build_object('decided', decided.action, 'by', decided.actor)
+      from mismatch join (
+        select id as event_id, mismatch_id, action, actor from added where action in ('resolved', 'reopened')
+      ) as decided on mismatch.id = decided.mismatch_id order by decided.event_id
     )
     select min(id) as first from added`.execute(tx)
   return rows[0]?.first ?? 0n
-}
-
-const takenMax = 1000
-
-/** Concurrent callers each take different ones. */
-export async function takeDecisions(db: Kysely<Tables>): Promise<MismatchChange[]> {
-  const { rows } = await sql<MismatchChange>`
-    with taken as (
-      delete from mismatch_event_pending where event_id in (
-        select event_id from mismatch_event_pending order by event_id limit ${takenMax} for update skip locked
-      ) returning event_id
-    )
-    select m.kind, m.severity, m.service, m.network, e.action as change
-    from taken join mismatch_event e on e.id = taken.event_id join mismatch m on m.id = e.mismatch_id
-    order by e.id`.execute(db)
-  return rows
 }
 
 function refuse(cases: readonly MismatchCase[], action: CaseAction['action']): void {

@@ -74,8 +74,14 @@ export async function endMismatches(
   fits: RawBuilder<unknown>,
 ): Promise<MismatchChange[]> {
   const { rows } = await sql<Omit<MismatchChange, 'change'> & { was_open: boolean }>`
-    update mismatch set cleared_at = now(), cleared_how = 'evidence' where cleared_at is null and ${fits}
-    returning kind, severity, service, network, resolved_at is null as was_open`.execute(db)
+    with ended as (
+      update mismatch set cleared_at = now(), cleared_how = 'evidence' where cleared_at is null and ${fits}
+      returning *
+    ), recorded as (
+      insert into event_pending (type, deposit_id, service, data)
+      select 'mismatch.cleared', deposit_id, service, ${mismatchData} from ended order by id
+    )
+    select kind, severity, service, network, resolved_at is null as was_open from ended`.execute(db)
   return rows.flatMap(({ was_open, ...row }) => (was_open ? [{ ...row, change: 'cleared' as const }] : []))
 }
 
@@ -106,7 +112,7 @@ export async function openMismatches(
             mismatch.loss_amount, mismatch.loss_whole)
           is distinct from (excluded.detail, excluded.network, excluded.asset, excluded.value, excluded.loss_asset,
             excluded.loss_amount, excluded.loss_whole)
-      returning new.id, new.kind, new.severity, new.service, new.network, old.id is null as is_new,
+      returning new.*, old.id is null as is_new,
         coalesce(old.resolved_at is not null or old.snoozed_until > now()
           or old.snooze_ends_with is distinct from new.snooze_ends_with, false) as was_put_off,
         old.resolved_at is not null as was_resolved,
@@ -114,11 +120,19 @@ export async function openMismatches(
     ), reopened as (
       insert into mismatch_event (mismatch_id, actor, action, text, before, after)
       select id, 'depositd', 'reopened', 'new evidence', before, after from held where was_put_off
+    ), recorded as (
+      insert into event_pending (type, deposit_id, service, data)
+      select case when is_new then 'mismatch.opened' else 'mismatch.changed' end, deposit_id, service, ${mismatchData}
+      from held order by id
     )
     select kind, severity, service, network, case when is_new then 'opened' else 'reopened' end as change
     from held where is_new or was_resolved`.execute(tx)
   return rows
 }
+
+/** Of an event about the mismatch in these columns. */
+export const mismatchData = sql`jsonb_strip_nulls(jsonb_build_object('mismatch', id::text, 'kind', kind, 'severity', severity,
+  'subject', subject, 'network', network, 'loss_asset', loss_asset, 'loss', loss_amount::text, 'detail', detail))`
 
 function stakesOf(row: 'old' | 'new'): RawBuilder<unknown> {
   const of = (column: string) => sql.ref(`${row}.${column}`)

@@ -42,6 +42,8 @@ async function fill(): Promise<void> {
       select 'seal_broken', 'test/' || gen_random_uuid(), 'severe', '{}', now()`,
     `insert into inbox (source, source_key, body, received_at)
       select 'chain', gen_random_uuid()::text, 'a body', now() from generate_series(1, 3)`,
+    `insert into credit_safety (deposit_id, number, action, journal_id, account, asset, amount, height, block_hash, final_at, reason) select last + n, 1, 'safe', last + n, 'liabilities:deposits:channel:shop', asset, 100, 1, '0xb10c', now(), 'final'
+      from (select coalesce(max(id), 0) as last from credit_safety), (select min(key) as asset from asset), generate_series(1, 3) as n`,
     `insert into mismatch_event (mismatch_id, actor, action, text, approved_by)
       select (select max(id) from mismatch), 'ana', 'resolved', 'refunded', name from unnest(array['erin', 'max', 'kim']) as name`,
     `insert into mismatch_attachment (mismatch_id, name, content, sha256, added_by)
@@ -71,8 +73,8 @@ test('a log that was left alone is as it was sealed; new rows are not sealed yet
   const reported: string[] = []
   const outcome = await sealsCheck(trust).run(books.db, (line) => reported.push(line))
   const rows = Math.max(...trust.published.keys())
-  expect(outcome).toEqual({ findings: [], counted: { seals: 30, rows, 'not sealed yet': 2 } })
-  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 30 seals checked`)
+  expect(outcome).toEqual({ findings: [], counted: { seals: 32, rows, 'not sealed yet': 2 } })
+  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 32 seals checked`)
 })
 
 type Tampering = { table: SealedTableName; id: string; one: string; several: string }
@@ -81,6 +83,7 @@ type Tampering = { table: SealedTableName; id: string; one: string; several: str
 const updates: Record<SealedTableName, [change: string, found: string]> = {
   inbox: [`body = 'another'`, 'body is "'],
   ledger_journal: [`posting_key = 'other'`, 'posting_key is "other"'],
+  credit_safety: ['amount = 99', 'amount is "99", was "100"'],
   mismatch_event: [`approved_by = 'kim'`, 'approved_by is "kim", was "max"'],
   mismatch_attachment: [`added_by = 'kim'`, 'added_by is "kim", was "ana"'],
   ledger_period_event: [`actor = 'max'`, 'actor is "max", was "erin"'],
@@ -251,8 +254,8 @@ describe('as superuser, in the log itself', () => {
     ],
     [
       'the range of a seal',
-      ['update seal set after_id = after_id - 1 where number = 16'],
-      /^seal 16: it does not continue the seals before it/m,
+      ['update seal set after_id = after_id - 1 where number = 17'],
+      /^seal 17: it does not continue the seals before it/m,
     ],
     ['marks alone', [`update seal set marks = ''`], /^$/],
   ])('%s', async (_what, statements, finding) => {

@@ -27,6 +27,10 @@ test('a close freezes what was booked up to its end, and what comes later goes i
   await months.close('2025-12')
   const { lines, sha256 } = await months.close('2026-01')
   expect(lines).toBe(2)
+  const closed = await months.rowsOf(
+    `select data ->> 'sha256' as sha256 from event_pending where type = 'period.closed'`,
+  )
+  expect(closed.slice(1)).toEqual([{ sha256 }])
   await months.book(months.journal('2026-01-20', 8n), months.journal('2025-11-05', 16n))
   expect(await months.states()).toEqual([
     '2025-12 closed 1 0 0',

@@ -114,6 +114,7 @@ const deposit: ConsoleDeposit = {
     at,
     state: 'held',
     reasons: [{ what: evil, says: evil, evidence: [1n], rule: evil, policy: evil, until: at }],
+    obstacles: [],
   },
   isCut: true,
 }

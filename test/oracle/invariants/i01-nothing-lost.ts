@@ -15,4 +15,11 @@ export const i1 = {
     select inbox_id from webhook_conflict
     where not exists (select from inbox where id = inbox_id and source = 'webhook')
       or not exists (select from inbox where id = first_id and source = 'webhook')`,
+
+  'every event has its number': `select id, type, at from event_pending`,
+
+  'every deposit that is safe to credit, or no longer, was reported': `
+    select deposit_id, action, count(*) from credit_safety group by deposit_id, action
+    having count(*) > (select count(*) from event where event.deposit_id = credit_safety.deposit_id
+      and type = case action when 'safe' then 'deposit.credit_safe' else 'deposit.reversed' end)`,
 } as const satisfies Record<string, string>

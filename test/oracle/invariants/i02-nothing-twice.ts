@@ -43,4 +43,12 @@ export const i2 = {
     where booked.amount > (
       select coalesce(sum(paid.amount), 0) from hold.paid
       where (paid.network, paid.address, paid.asset) = (booked.network, booked.address, booked.asset))`,
+
+  'events are numbered without a gap, each after the one before it of its deposit': `
+    select sequence, previous from (
+      select *, row_number() over (order by sequence) as place,
+        lag(sequence) over (partition by deposit_id order by sequence) as before
+      from event
+    ) as one
+    where sequence <> place or previous is distinct from case when deposit_id is not null then before end`,
 } as const satisfies Record<string, string>

@@ -24,6 +24,8 @@ const appended: Readonly<Record<string, string>> = {
   ledger_snapshot_day: 'recorded',
   ledger_snapshot: "concat_ws(' ', span, recorded, event, account, asset)",
   mismatch_event: 'id',
+  credit_safety: 'id',
+  event: 'sequence',
 }
 
 const bodies: Readonly<Record<string, string>> = { inbox: 'body', seal: 'hashes' }

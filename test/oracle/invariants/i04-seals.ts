@@ -106,6 +106,11 @@ const queries: Readonly<Record<string, string>> = {
       ${time('recorded_at')}, period::text, decision_id::text, reason, made_by, approved_by
     from ledger_journal left join manual_journal on journal_id = id
     where id > $1 and id <= $2 order by ledger_journal.id`,
+  credit_safety: of(
+    'credit_safety',
+    `${text('id', 'deposit_id', 'number', 'action', 'journal_id', 'account', 'asset', 'amount', 'height', 'block_hash')},
+      ${time('final_at')}, reason, ${time('at')}`,
+  ),
   mismatch_event: of(
     'mismatch_event',
     `${text('id', 'mismatch_id')}, ${time('at')}, ${text('actor', 'action', 'text', 'approved_by', 'decision_id', 'before', 'after', 'undoes', 'mentions')}`,

@@ -17,6 +17,22 @@ export const i8 = {
     where deposit.state is distinct from 'ignored' and recheck_at is null
       and not exists (select from hold.standing where kind = 'deposit' and standing.transfer = payment.transfer)`,
 
+  'what was ever safe to credit is final on the chain in the end, and of that amount': `
+    select fact.deposit_id, journal.transfer, fact.amount, fact.asset from credit_safety as fact
+    join ledger_journal as journal on journal.id = fact.journal_id
+    join deposit on deposit.id = fact.deposit_id
+    join hold.network on network.name = split_part(fact.asset, '/', 1)
+    where fact.action = 'safe' and not exists (
+      -- A transaction that is included again may have another index.
+      select from hold.paid where paid.network = network.name and paid.tx = split_part(journal.transfer, '/', 2)
+        and paid.address = deposit.address and (paid.amount, paid.asset) = (fact.amount, fact.asset)
+        and paid.height <= network.final)`,
+
+  'what is safe to credit rests on a journal that stands, and what is not safe does not': `
+    select fact.deposit_id, fact.number, fact.action from credit_safety as fact
+    where number = (select max(number) from credit_safety as other where other.deposit_id = fact.deposit_id)
+      and (action = 'safe') <> exists (select from hold.standing where standing.id = fact.journal_id)`,
+
   'a delivery or a refund stands only beside its payment': `
     select id, kind, transfer from hold.standing as later
     where kind in ('settlement', 'refund') and not exists (

@@ -2,8 +2,9 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Loss, lossOf } from '../../../src/core/mismatch.ts'
 import { inTransaction, openDatabase } from '../../../src/store/database.ts'
+import { numberEvents } from '../../../src/store/events.ts'
 import { readGauges } from '../../../src/store/gauges.ts'
-import { type CaseAction, takeDecisions, workOnCases } from '../../../src/store/mismatches/cases.ts'
+import { type CaseAction, workOnCases } from '../../../src/store/mismatches/cases.ts'
 import { endMismatches, type HeldMismatch, openMismatches } from '../../../src/store/mismatches/mismatches.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -238,19 +239,19 @@ test('new evidence while it is resolved: whichever comes last holds, and history
 })
 
 test('what people decided is taken once, by whoever asks first', async () => {
-  await takeDecisions(books.db)
+  await numberEvents(books.db)
   const id = await opened('taken')
   await act([id], { action: 'commented', text: 'no end' })
   await resolve(id)
   await act([id], { action: 'reopened', text: 'too soon' })
-  const taken = await Promise.all(Array.from({ length: 20 }, () => takeDecisions(books.db)))
+  const taken = await Promise.all(Array.from({ length: 20 }, () => numberEvents(books.db)))
   const reported = { kind: 'unreported', severity: 'severe', service: null, network: 'base' }
   const changes = taken.flat().toSorted((left, right) => (left.change < right.change ? -1 : 1))
   expect(changes).toEqual([
     { ...reported, change: 'reopened' },
     { ...reported, change: 'resolved' },
   ])
-  expect(await takeDecisions(books.db)).toEqual([])
+  expect(await numberEvents(books.db)).toEqual([])
 })
 
 test.each(['the daemon', 'the owner of the tables'])('%s cannot change history', async (who) => {

@@ -2,7 +2,8 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lossOf } from '../../../src/core/mismatch.ts'
 import { inTransaction } from '../../../src/store/database.ts'
-import { type CaseAction, takeDecisions, workOnCases } from '../../../src/store/mismatches/cases.ts'
+import { numberEvents } from '../../../src/store/events.ts'
+import { type CaseAction, workOnCases } from '../../../src/store/mismatches/cases.ts'
 import { endMismatches, type HeldMismatch, openMismatches } from '../../../src/store/mismatches/mismatches.ts'
 import { lastActOf, readAct, undoAct } from '../../../src/store/mismatches/undo.ts'
 import type { Tables } from '../../../src/store/tables.ts'
@@ -100,10 +101,10 @@ describe('what is undone', () => {
   test('a resolution without loss: the case is open, and a daemon counts it', async () => {
     const id = await opened()
     const event = await act([id], { action: 'resolved', text: 'known' })
-    await takeDecisions(books.db)
+    await numberEvents(books.db)
     await undo(event)
     expect(await shown(id)).toMatchObject({ status: 'open' })
-    expect(await takeDecisions(books.db)).toMatchObject([{ change: 'reopened' }])
+    expect(await numberEvents(books.db)).toMatchObject([{ change: 'reopened' }])
   })
 
   test('is the last act that the person did not undo', async () => {

@@ -1,0 +1,107 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Owner, ServiceName } from '../core/evidence.ts'
+import { inTransaction, whereSet } from './database.ts'
+import type { MismatchChange } from './mismatches/mismatches.ts'
+import type { Tables } from './tables.ts'
+
+export const eventTypes = [
+  'deposit.observed',
+  'deposit.final',
+  'deposit.settled',
+  'deposit.reconciled',
+  'deposit.credit_safe',
+  'deposit.reversed',
+  'mismatch.opened',
+  'mismatch.changed',
+  'mismatch.cleared',
+  'mismatch.resolved',
+  'approval.requested',
+  'period.closed',
+  'seal.published',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+/** What happened, at least once to each reader: `id` is the same each time. docs/events.md describes `data`. */
+export type FeedEvent = {
+  /** From 1, without a gap. */
+  sequence: bigint
+  id: string
+  type: EventType
+  depositId: bigint | null
+  /** The number of the event before it about the same deposit. */
+  previous: bigint | null
+  service: ServiceName | null
+  owner: Owner | null
+  at: Date
+  data: Record<string, unknown>
+}
+
+export type FeedFilter = {
+  types?: readonly EventType[] | undefined
+  service?: string | undefined
+  owner?: string | undefined
+}
+
+/** In order. Every committed event becomes readable once it has its number, so that none appears before one already read. */
+export async function eventsAfter(
+  db: Kysely<Tables>,
+  sequence: bigint,
+  { limit, types, service, owner }: FeedFilter & { limit: number },
+): Promise<FeedEvent[]> {
+  const conditions = [
+    sql`sequence > ${sequence}`,
+    ...whereSet(types, (some) => sql`type = any(${some}::text[])`),
+    ...whereSet(service, (name) => sql`service = ${name}`),
+    ...whereSet(owner, (id) => sql`owner_id = ${id}`),
+  ]
+  const { rows } = await sql<FeedEvent>`
+    select sequence, id, type, deposit_id as "depositId", previous, service,
+      case when owner_id is not null then jsonb_build_object('kind', owner_kind, 'id', owner_id) end as owner, at, data
+    from event where ${sql.join(conditions, sql` and `)} order by sequence limit ${limit}`.execute(db)
+  return rows
+}
+
+const numberedMax = 2000
+
+/**
+ * Gives each committed event its number. One caller at a time does: the others wait, so that each returns once all events
+ * that were committed before its call are numbered.
+ * @returns what people did about mismatches, each to one caller
+ */
+export async function numberEvents(db: Kysely<Tables>): Promise<MismatchChange[]> {
+  const decided: MismatchChange[] = []
+  for (;;) {
+    const numbered = await inTransaction(db, numberSome)
+    decided.push(...numbered.flatMap(({ change, ...rest }) => (change === null ? [] : [{ ...rest, change }])))
+    if (numbered.length < numberedMax) return decided
+  }
+}
+
+type NumberedEvent = Omit<MismatchChange, 'change'> & { change: 'resolved' | 'reopened' | null }
+
+async function numberSome(tx: Transaction<Tables>): Promise<NumberedEvent[]> {
+  await sql`select pg_advisory_xact_lock(hashtext('event numbers'))`.execute(tx)
+  const { rows } = await sql<NumberedEvent>`
+    with taken as (
+      delete from event_pending where id in (select id from event_pending order by id limit ${numberedMax}) returning *
+    ), numbered as (
+      select newest.sequence + row_number() over (order by taken.id) as sequence, taken.*
+      from taken, (select coalesce(max(sequence), 0) as sequence from event) as newest
+    ), added as (
+      insert into event (sequence, id, type, deposit_id, previous, service, owner_kind, owner_id, data, at)
+      select n.sequence, n.event_id, n.type, n.deposit_id, ${previous}, coalesce(n.service, d.service), d.owner_kind, d.owner_id,
+        n.data, n.at
+      from numbered n left join deposit d on d.id = n.deposit_id
+      order by n.sequence
+      returning sequence, service, data
+    )
+    select data ->> 'kind' as kind, data ->> 'severity' as severity, service, data ->> 'network' as network,
+      data ->> 'decided' as change
+    from added order by sequence`.execute(tx)
+  return rows
+}
+
+/** Among the events that are numbered together, or else among those that were before. */
+const previous: RawBuilder<bigint | null> = sql`case when n.deposit_id is not null then coalesce(
+  lag(n.sequence) over (partition by n.deposit_id order by n.sequence),
+  (select max(e.sequence) from event e where e.deposit_id = n.deposit_id)) end`
