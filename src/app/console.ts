@@ -26,8 +26,9 @@ import type { GaugesReader } from '../ops/gauges.ts'
 import { createReadiness, type Readiness } from '../ops/readiness.ts'
 import type { OpsSources } from '../ops/server.ts'
 import type { Explanation } from '../presentation/reasons.ts'
+import { listDeposits } from '../store/books/list-deposits.ts'
 import { listProposals } from '../store/books/proposals.ts'
-import { findDeposits, listDeposits, showNumberedDeposit } from '../store/books/show-deposits.ts'
+import { findDeposits, showNumberedDeposit } from '../store/books/show-deposits.ts'
 import { type ChartFigures, readCharts } from '../store/charts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { readStatement, trialBalance } from '../store/ledger/accounts.ts'
@@ -231,7 +232,7 @@ async function readDeposit(
 async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<LedgerReading> {
   const now = { asOf: null, recordedAsOf: null }
   const [trial, periods, checkpoints] = await Promise.all([
-    partOf(trialBalance(db, now, linesMax)),
+    partOf(trialBalance(db, now, { limit: linesMax })),
     partOf(listPeriods(db, { limit: periodsMax })),
     partOf(listCheckpoints(db, { limit: checkpointsMax })),
   ])
