@@ -80,6 +80,10 @@ test('a token that is limited to an owner sees nothing of others, in any call', 
     ]),
   )
   expect(seen.some(({ text }) => text.includes(walletAddress))).toBe(true)
+  const linked = seen.flatMap(({ text }) => text.match(/\/v1\/deposits\/\d+|"deposit_id":"\d+"/g) ?? [])
+  expect(
+    [...new Set(linked.map((link) => /\d+"?$/.exec(link)?.[0].replace('"', '') ?? ''))].toSorted(),
+  ).toEqual(['4', '9'])
   const refused = answers.filter(({ status }) => status !== 200)
   expect(refused.filter(({ text }) => /0x[0-9a-f]{40}|dep_\d|liabilities/.test(text))).toEqual([])
   expect(refused.map(({ path }) => path)).toEqual(
