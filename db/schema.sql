@@ -45,6 +45,18 @@ table public.api_record (
   service text not null default 'default'::text,
   service_id text not null
 );
+table public.api_token (
+  created_at timestamp with time zone not null default clock_timestamp(),
+  created_by text not null,
+  id bigint not null generated as identity,
+  last_used_at timestamp with time zone,
+  name text not null,
+  owners text[],
+  revoked_at timestamp with time zone,
+  scopes text[] not null,
+  services text[],
+  sha256 bytea not null
+);
 table public.asset (
   decimals smallint not null,
   key text not null,
@@ -628,7 +640,7 @@ table public.withdrawal (
   withdrawal_id text not null
 );
 
-constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'attachment_taken'::text, 'webhooks_retried'::text, 'webhooks_dropped'::text])));
+constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'attachment_taken'::text, 'webhooks_retried'::text, 'webhooks_dropped'::text, 'token_created'::text, 'token_revoked'::text])));
 constraint access_event_detail_check on access_event: CHECK ((detail <> ''::text));
 constraint access_event_person on access_event: CHECK (((person IS NOT NULL) OR (action = ANY (ARRAY['exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'webhooks_retried'::text, 'webhooks_dropped'::text]))));
 constraint access_event_person_check on access_event: CHECK ((person <> ''::text));
@@ -652,6 +664,14 @@ constraint address_end_reason_check on address_end: CHECK ((reason <> ''::text))
 constraint api_record_misses_check on api_record: CHECK ((misses >= 0));
 constraint api_record_pkey on api_record: PRIMARY KEY (service_id);
 constraint api_record_revision_check on api_record: CHECK ((revision >= 0));
+constraint api_token_created_by_check on api_token: CHECK ((created_by <> ''::text));
+constraint api_token_name_check on api_token: CHECK ((name <> ''::text));
+constraint api_token_owners_check on api_token: CHECK ((cardinality(owners) > 0));
+constraint api_token_pkey on api_token: PRIMARY KEY (id);
+constraint api_token_scopes_check on api_token: CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read_deposits'::text, 'read_books'::text, 'write_cases'::text])));
+constraint api_token_services_check on api_token: CHECK ((cardinality(services) > 0));
+constraint api_token_sha256_check on api_token: CHECK ((length(sha256) = 32));
+constraint api_token_sha256_key on api_token: UNIQUE (sha256);
 constraint asset_decimals_check on asset: CHECK (((decimals >= 0) AND (decimals <= 38)));
 constraint asset_pkey on asset: PRIMARY KEY (key);
 constraint balance_difference_change_check on balance_difference: CHECK ((change <> (0)::numeric));
@@ -998,6 +1018,7 @@ CREATE INDEX chain_transfer_height ON public.chain_transfer USING btree (network
 CREATE INDEX chain_transfer_received ON public.chain_transfer USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (transfer);
 CREATE INDEX decision_event_at ON public.decision_event USING btree (at);
+CREATE INDEX deposit_address ON public.deposit USING btree (address, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_service ON public.deposit USING btree (service, id) WHERE ((merged_into IS NULL) AND (service <> 'default'::text));
@@ -1048,6 +1069,9 @@ CREATE UNIQUE INDEX address_book_id_key ON public.address_book USING btree (id);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
 CREATE UNIQUE INDEX address_end_pkey ON public.address_end USING btree (id);
 CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
+CREATE UNIQUE INDEX api_token_name ON public.api_token USING btree (lower(name)) WHERE (revoked_at IS NULL);
+CREATE UNIQUE INDEX api_token_pkey ON public.api_token USING btree (id);
+CREATE UNIQUE INDEX api_token_sha256_key ON public.api_token USING btree (sha256);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
 CREATE UNIQUE INDEX balance_difference_network_address_asset_after_height_key ON public.balance_difference USING btree (network, address, asset, after_height);
 CREATE UNIQUE INDEX balance_difference_pkey ON public.balance_difference USING btree (id);
@@ -3468,6 +3492,7 @@ CREATE TRIGGER address_book_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON p
 CREATE TRIGGER address_book_decided BEFORE INSERT ON public.address_book FOR EACH ROW WHEN ((new.added_by <> 'depositd'::text)) EXECUTE FUNCTION refuse_undecided();
 CREATE TRIGGER address_end_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_end FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER address_end_decided BEFORE INSERT ON public.address_end FOR EACH ROW EXECUTE FUNCTION refuse_undecided();
+CREATE TRIGGER api_token_revoked BEFORE UPDATE ON public.api_token FOR EACH ROW WHEN ((old.revoked_at IS NOT NULL)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -3735,6 +3760,8 @@ grant select on public.address_end to depositd_daemon;
 grant select on public.address_end to depositd_viewer;
 grant select on public.api_record to depositd_backup;
 grant select on public.api_record to depositd_viewer;
+grant select on public.api_token to depositd_backup;
+grant select on public.api_token to depositd_daemon;
 grant select on public.asset to depositd_accountant;
 grant select on public.asset to depositd_backup;
 grant select on public.asset to depositd_viewer;
@@ -3939,7 +3966,7 @@ comment on column account of view accounting.valued_balances is 'Account, for ex
 comment on column account of view accounting.valued_entries is 'Account, for example assets:in_transit:base.';
 comment on column acquired_at of view accounting.disposals is 'When they were acquired; empty if costs are averaged.';
 comment on column acquired_by of view accounting.disposals is 'Journal that acquired them; empty if costs are averaged.';
-comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
+comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; token_created, token_revoked; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, comment_withdrawn, attached, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did.';
@@ -4420,7 +4447,7 @@ comment on function accounting.trial_balance(timestamp with time zone,timestamp 
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
 comment on view accounting.address_book is 'One row per address and role: who added and approved it, and for payments of which time it is valid.';
-comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, webhooks that were retried or dropped, decisions, work on cases, changes of the rules.';
+comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, webhooks that were retried or dropped, tokens of the API, decisions, work on cases, changes of the rules.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
 comment on view accounting.checkpoints is 'One row per checkpoint: the root of the tree over the first rows of the log.';
 comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';

@@ -349,6 +349,25 @@ create table saved_view (
   saved_at timestamptz not null default now(),
   primary key (page, name)
 );
+-- Tokens of the API. Each is a service account by name, which is no person: it has no key, so that it signs nothing.
+create table api_token (
+  id bigint generated always as identity primary key,
+  name text not null check (name <> ''),
+  -- SHA-256 of the token, which has 256 random bits.
+  sha256 bytea not null unique check (length(sha256) = 32),
+  scopes text[] not null check (cardinality(scopes) > 0 and scopes <@ array['read_deposits', 'read_books', 'write_cases']),
+  -- What it may see; null for all.
+  services text[] check (cardinality(services) > 0),
+  owners text[] check (cardinality(owners) > 0),
+  created_by text not null check (created_by <> ''),
+  created_at timestamptz not null default clock_timestamp(),
+  revoked_at timestamptz,
+  -- To the hour.
+  last_used_at timestamptz
+);
+create unique index api_token_name on api_token (lower(name)) where revoked_at is null;
+create trigger api_token_revoked before update on api_token
+  for each row when (old.revoked_at is not null) execute function refuse_change();
 
 -- Who came and went, and what they took out of the database. Decisions and case work have records of their own.
 create table access_event (
@@ -356,8 +375,9 @@ create table access_event (
   -- Null for a command without a key.
   person text check (person <> ''),
   action text not null check (action in ('invited', 'passkey_made', 'signed_in', 'signed_out', 'sessions_ended',
-    'exported', 'bundle_made', 'dispute_made', 'attachment_taken', 'webhooks_retried', 'webhooks_dropped')),
-  -- By what they signed in; who invited them, or ended their sessions; what they took out, retried or dropped.
+    'exported', 'bundle_made', 'dispute_made', 'attachment_taken', 'webhooks_retried', 'webhooks_dropped',
+    'token_created', 'token_revoked')),
+  -- By what they signed in; who invited them, or ended their sessions; what they took out, retried or dropped; the token.
   detail text check (detail <> ''),
   -- The login of the database with which it was written.
   login text not null default session_user,

@@ -50,6 +50,7 @@ create table deposit (
 
 create index deposit_group_id on deposit (group_id);
 create index deposit_tx on deposit (tx);
+create index deposit_address on deposit (address, id) where merged_into is null;
 create index deposit_owner on deposit (owner_kind, owner_id, id) where merged_into is null;
 -- The deposits of most installations are all of the default service.
 create index deposit_service on deposit (service, id) where merged_into is null and service <> 'default';

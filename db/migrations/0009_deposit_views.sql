@@ -145,11 +145,11 @@ create view accounting.audit_log as
   union all
   select 'rules ' || id, since, requested_by, 'rules_changed', 'rules ' || id, null from rule_set;
 
-comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, webhooks that were retried or dropped, decisions, work on cases, changes of the rules.';
+comment on view accounting.audit_log is 'What people did, one row each: sign-ins, data that was taken out, webhooks that were retried or dropped, tokens of the API, decisions, work on cases, changes of the rules.';
 comment on column accounting.audit_log.entry is 'The row behind it: its table and number.';
 comment on column accounting.audit_log.at is 'When it was.';
 comment on column accounting.audit_log.person is 'The person; empty for a command without a key, and for a change of the settings.';
-comment on column accounting.audit_log.action is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
+comment on column accounting.audit_log.action is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; token_created, token_revoked; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
 comment on column accounting.audit_log.detail is 'What it was about; by what a person signed in: passkey, link or the address of the provider; or who invited them.';
 comment on column accounting.audit_log.login is 'The login of the database that wrote it; empty for what has a record of its own.';
 

@@ -82,6 +82,11 @@ grant insert (person, action, detail) on access_event to depositd_accountant;
 grant select, update (passkey) on invitation to depositd_daemon;
 grant insert, delete on invitation to depositd_decider;
 
+-- Tokens of the API.
+grant select, insert (name, sha256, scopes, services, owners, created_by), update (revoked_at, last_used_at) on api_token
+  to depositd_daemon;
+grant usage on sequence api_token_id_seq to depositd_daemon;
+
 -- What people decide.
 grant insert (uuid, kind, people, text) on decision to depositd_decider;
 grant insert (decision_id, action, person, signature, reason) on decision_event to depositd_decider;
@@ -118,10 +123,10 @@ grant select (kind, id) on owner to depositd_accountant;
 grant select (network, address) on balance_point to depositd_accountant;
 grant execute on function ledger_turnover to depositd_accountant;
 
--- Readers of the console: all but the tables of sign-ins, and what people did only as auditors.
+-- Readers of the console: all but the tables of sign-ins and tokens, and what people did only as auditors.
 grant usage on schema public, accounting to depositd_viewer;
 grant select on all tables in schema public, accounting to depositd_viewer;
-revoke select on session, invitation, access_event, accounting.audit_log from depositd_viewer;
+revoke select on session, invitation, api_token, access_event, accounting.audit_log from depositd_viewer;
 grant select on accounting.audit_log to depositd_auditor;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement, ledger_turnover to depositd_viewer;

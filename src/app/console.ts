@@ -28,8 +28,9 @@ import type { OpsSources } from '../ops/server.ts'
 import { placeOf, transferDocument } from '../presentation/journal.ts'
 import type { Explanation } from '../presentation/reasons.ts'
 import { readAssetNames } from '../store/assets.ts'
+import { listDeposits } from '../store/books/list-deposits.ts'
 import { listProposals } from '../store/books/proposals.ts'
-import { findDeposits, listDeposits, showNumberedDeposit } from '../store/books/show-deposits.ts'
+import { findDeposits, showNumberedDeposit } from '../store/books/show-deposits.ts'
 import { type ChartFigures, readCharts } from '../store/charts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { readStatement, trialBalance } from '../store/ledger/accounts.ts'
@@ -244,7 +245,7 @@ async function readDeposit(
 async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<LedgerReading> {
   const now = { asOf: null, recordedAsOf: null }
   const [trial, periods, checkpoints] = await Promise.all([
-    partOf(trialBalance(db, now, linesMax)),
+    partOf(trialBalance(db, now, { limit: linesMax })),
     partOf(listPeriods(db, { limit: periodsMax })),
     partOf(listCheckpoints(db, { limit: checkpointsMax })),
   ])

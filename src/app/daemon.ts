@@ -22,6 +22,7 @@ import { keepValuation } from '../store/ledger/prices.ts'
 import { claimTick, giveBackTick, releaseLeases, ticksGivenBack } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { enterWork } from '../store/worker-lock.ts'
+import { composeApi } from './api.ts'
 import { composeCanary } from './canary.ts'
 import { composeConsole } from './console.ts'
 import { prepareDatabase } from './database.ts'
@@ -36,6 +37,8 @@ export type Daemon = {
   /** Without a trailing slash; null without the role `http`. */
   webhookUrl: string | null
   opsUrl: string
+  /** Null if it is off, or without the role `http`. */
+  apiUrl: string | null
   processAll: () => Promise<void>
   /** Reads the settings of services again. They are also checked every few seconds. */
   reload: () => void
@@ -97,14 +100,13 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
   const gauges = starting.use(composeGauges(settings, { ...options, queue, observer, metrics }))
   const shown = starting.use(composeConsole(settings, { ...options, ops, services, gauges, readiness }))
-  const receiving = { ...options, db, queue, observer, services, tracing }
-  const intake = has('http') ? await composeIntake(settings, receiving) : null
-  starting.defer(() => intake?.stop())
+  const serving = { ...options, db, queue, observer, services, tracing, readiness }
+  const served = has('http') ? await serveClients(settings, serving, starting) : unserved
   ops.open({ ...shown, read: canary.beside(() => gauges.read(reportedBy(options.roles))) })
 
   const running = starting.move()
   return {
-    webhookUrl: intake === null ? null : intake.url + transfersPath,
+    ...served,
     opsUrl: ops.url,
     processAll: all,
     reload: services.reload,
@@ -113,6 +115,21 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
       await running.disposeAsync()
     },
   }
+}
+
+const unserved = { webhookUrl: null, apiUrl: null }
+
+/** Webhooks of the service, and the API of the company. */
+async function serveClients(
+  settings: Settings,
+  deps: Parameters<typeof composeIntake>[1] & Omit<Parameters<typeof composeApi>[1], 'failed'>,
+  starting: AsyncDisposableStack,
+): Promise<Pick<Daemon, 'webhookUrl' | 'apiUrl'>> {
+  const intake = await composeIntake(settings, deps)
+  starting.defer(intake.stop)
+  const api = await composeApi(settings, { ...deps, failed: deps.observer.apiFailed })
+  starting.defer(() => api?.stop())
+  return { webhookUrl: intake.url + transfersPath, apiUrl: api === null ? null : api.url }
 }
 
 function openMetrics(settings: Settings, version: string): Metrics {

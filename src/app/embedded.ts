@@ -33,7 +33,7 @@ export type EmbeddedOptions = {
   /** Created if missing. */
   folder: string
   version: string
-  /** Only the ports, the log level and the tracing settings apply. */
+  /** Only the ports, the log level and the settings of the API and of tracing apply. */
   environment: Readonly<Record<string, string | undefined>>
   log: Logger
   /** No line of the log contains a secret of the settings. */
@@ -128,11 +128,11 @@ function settingsOf(
     senders: Object.fromEntries(chains.networks.map(({ name, family }) => [name, [senders[family]]])),
     ...ports,
   })
-  return parseSettings({ ...written, ...tracingIn(environment) }, (path) => readFileSync(path, 'utf8'))
+  return parseSettings({ ...written, ...usedIn(environment) }, (path) => readFileSync(path, 'utf8'))
 }
 
-function tracingIn(environment: EmbeddedOptions['environment']): EmbeddedOptions['environment'] {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith('OTEL_')))
+function usedIn(environment: EmbeddedOptions['environment']): EmbeddedOptions['environment'] {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => /^(OTEL_|API_)/.test(name)))
 }
 
 type EmbeddedPorts = { httpPort: number; opsPort: number }

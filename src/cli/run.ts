@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { unreadableKinds } from '../core/mismatch.ts'
+import { describeApiTokens } from './api/commands.ts'
 import { describeOwners } from './channels/commands.ts'
 import { describeCompletion } from './completion.ts'
 import type { ProgramContext } from './context.ts'
@@ -62,6 +63,7 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
   describeMismatches(program, act)
   describeLedger(program, act)
   describePeople(program, act)
+  describeApiTokens(program, act)
   describeWitness(program, act)
   describePolicy(program, act)
   describeReapplication(program, act)

@@ -49,7 +49,8 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const daemon = await startDaemon(settings, { roles, version, environment, ...hiding })
   process.on('SIGHUP', daemon.reload)
   const signalled = untilSignal(['SIGINT', 'SIGTERM'])
-  logEvent(log, 'daemon_started', { webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version })
+  const { webhookUrl: webhooks, opsUrl: ops, apiUrl: api } = daemon
+  logEvent(log, 'daemon_started', { webhooks, ops, api, roles, version })
   logEvent(log, 'daemon_stopping', { signal: await signalled })
   await daemon.stop()
   logEvent(log, 'daemon_stopped')

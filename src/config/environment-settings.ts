@@ -221,10 +221,20 @@ function readKey(reader: EnvironmentReader, name: string, command: string): Secr
   return signer?.kind === 'log' ? { text, signer } : null
 }
 
+export type ApiBindAddress = { host: string; port: number }
+
+/** Null if the API is off. On loopback by default, since its tokens are sent unencrypted. */
+export function readApi(reader: EnvironmentReader): ApiBindAddress | null {
+  const host = reader.text('API_HOST', '127.0.0.1')
+  return reader.optional('API_PORT') === undefined ? null : { host, port: reader.port('API_PORT', 0) }
+}
+
 /** Without addresses of databases, services and nodes. */
 export type EnvironmentSettings = {
   /** On loopback by default, since it is not public. */
   ops: OpsBindAddress
+  /** Null if it is off. */
+  api: ApiBindAddress | null
   links: Links
   /** Null if checkpoints are not signed. */
   ledgerKey: SecretKey | null
@@ -237,6 +247,7 @@ export type EnvironmentSettings = {
 export function readEnvironmentSettings(reader: EnvironmentReader): EnvironmentSettings {
   return {
     ops: readOps(reader),
+    api: readApi(reader),
     links: readLinks(reader),
     ledgerKey: readLedgerKey(reader),
     people: readPeople(reader),

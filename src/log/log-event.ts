@@ -63,6 +63,7 @@ export const daemonEvents = {
   daemon_started: event('info', 'started', {
     webhooks: 'The URL for webhooks; null without the role `http`.',
     ops: 'The URL of metrics, health and the console.',
+    api: 'The URL of the API; null if it is off.',
     roles: 'The roles of this process.',
     version,
   }),
@@ -104,6 +105,10 @@ export const daemonEvents = {
   ),
 
   ops_request_failed: event('error', 'request to the ops port failed because of an internal error', {
+    path: 'The requested path.',
+    err,
+  }),
+  api_request_failed: event('error', 'request to the API failed because of an internal error', {
     path: 'The requested path.',
     err,
   }),

@@ -56,6 +56,9 @@ export function createObserver(metrics: Metrics, log: Logger) {
     opsFailed: (path: string, error: unknown): void => {
       logEvent(log, 'ops_request_failed', { path: path.slice(0, pathShown), err: error })
     },
+    apiFailed: (path: string, error: unknown): void => {
+      logEvent(log, 'api_request_failed', { path: path.slice(0, pathShown), err: error })
+    },
     gaugesUnreadable: (part: string, error: unknown): void => {
       logEvent(log, 'gauges_unreadable', { part, err: error })
     },

@@ -29,3 +29,7 @@ export const requesters = {
 export type DecisionKind = keyof typeof requesters
 
 export const decisionKinds = Object.keys(requesters) as DecisionKind[]
+
+/** Of tokens of the API. A token is a service account, and no person. */
+export const tokenScopes = ['read_deposits', 'read_books', 'write_cases'] as const
+export type TokenScope = (typeof tokenScopes)[number]

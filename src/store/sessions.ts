@@ -36,11 +36,18 @@ export async function readSession(db: Kysely<Tables>, token: Buffer): Promise<Co
   return rows[0] ?? null
 }
 
-/** `detail`: by what a person signed in, the person who did it for them, or what they took out of the database or did with webhooks. */
+/** `detail`: by what a person signed in, the person who did it for them, the token, or what they took out of the database or did with webhooks. */
 export type AccessEvent =
   | {
       person: string
-      action: 'invited' | 'passkey_made' | 'signed_in' | 'signed_out' | 'sessions_ended'
+      action:
+        | 'invited'
+        | 'passkey_made'
+        | 'signed_in'
+        | 'signed_out'
+        | 'sessions_ended'
+        | 'token_created'
+        | 'token_revoked'
       detail: string | null
     }
   /** `person` is null for a command without a key; the row has the login of the database. */

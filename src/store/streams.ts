@@ -271,3 +271,10 @@ export async function servicesKnown(db: Kysely<Tables>, asked: string | null): P
       or exists (select from quarantine where service = ${asked})`.execute(db)
   return rows.map(({ service }) => service)
 }
+
+/** When each stream last succeeded, like `poll`, `poll/acme` and `scan/base`. */
+export async function streamTimes(db: Kysely<Tables>): Promise<ReadonlyMap<string, Date>> {
+  const { rows } = await sql<{ name: string; at: Date }>`
+    select name, succeeded_at as at from stream where succeeded_at is not null`.execute(db)
+  return new Map(rows.map(({ name, at }) => [name, at]))
+}

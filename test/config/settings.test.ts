@@ -50,6 +50,7 @@ test('what is not set has its default', () => {
     ],
     http: { host: '0.0.0.0', port: 8080 },
     ops: { host: '127.0.0.1', port: 9464, token: null },
+    api: null,
     logLevel: 'info',
     policy: { webhookWithinMs: 600_000, settlementWithinMs: 3_600_000 },
     schedule: {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listLimitMax } from '../../src/service/http/pages.ts'
+import { listLimitMax } from '../../src/http/pages.ts'
 import { type Alteration, startAlteringProxy } from './altering-proxy.ts'
 import type { Command } from './commands.ts'
 import { startOwnServices } from './own-service.ts'

@@ -55,7 +55,7 @@ test('the defaults of the environment are those of the page', () => {
     ({ name, cells }) => /^[A-Z_]+$/.test(name) && /^`[^A-Z]+`$/.test(cells[0] ?? ''),
   )
   const defaults = Object.fromEntries(stated.map(({ name, cells }) => [name, cells[0]?.replaceAll('`', '')]))
-  expect(Object.keys(defaults)).toHaveLength(8)
+  expect(Object.keys(defaults)).toHaveLength(9)
   expect(parseSettings({ ...required, ...defaults }, noFile)).toEqual(parseSettings(required, noFile))
 })
 

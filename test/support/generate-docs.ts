@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readApiDescription } from '../../src/api/routes.ts'
 import { licencesPage } from './licences.ts'
 import { logsPage } from './logs-page.ts'
 import { metricsPage } from './metrics-page.ts'
@@ -13,6 +14,7 @@ export const generatedPages: readonly { file: string; text: () => string }[] = [
   { file: 'docs/logs.md', text: logsPage },
   { file: 'docs/runbook.md', text: runbookPage },
   { file: 'docs/internals/licences.md', text: licencesPage },
+  { file: 'docs/openapi.json', text: () => `${JSON.stringify(readApiDescription, null, 2)}\n` },
 ]
 
 const root = join(import.meta.dirname, '../..')

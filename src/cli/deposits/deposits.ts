@@ -19,13 +19,9 @@ import { proposalColumns } from '../../presentation/lists.ts'
 import type { AssetLabels } from '../../presentation/mismatch-sentence.ts'
 import { type Explanation, reasonDocument, reasonText } from '../../presentation/reasons.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
+import { type DepositLine, listDeposits } from '../../store/books/list-deposits.ts'
 import { listProposals, type ProposalLine } from '../../store/books/proposals.ts'
-import {
-  type DepositLine,
-  type DepositReport,
-  listDeposits,
-  showDeposits,
-} from '../../store/books/show-deposits.ts'
+import { type DepositReport, showDeposits } from '../../store/books/show-deposits.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, settingsOrProblem, withDatabase } from '../context.ts'

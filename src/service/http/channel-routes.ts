@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
+import { pageOf, pageQuery } from '../../http/pages.ts'
 import { findNetwork } from '../catalog.ts'
 import { priceOf } from '../deposits/quote.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import { depositAddresses, findOwner, listOwners, type NewOwner } from '../owners.ts'
 import type { ServiceOwnerRow } from '../tables.ts'
-import { pageOf, pageQuery, readPage } from './pages.ts'
+import { readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
 import {
   type RequestValue,
@@ -15,7 +16,7 @@ import {
   readRecipient,
   refuseOwnAddress,
 } from './request-values.ts'
-import { type Api, defineRoute } from './route.ts'
+import { type Api, defineRoute, ofPage, ours } from './route.ts'
 import { depositAddressSchema, idText } from './schemas.ts'
 
 const word = z.string().min(1).max(128)
@@ -117,7 +118,7 @@ const createChannel = defineRoute({
   path: '/v1/channels',
   scope: 'write',
   summary: 'Create a channel',
-  origin: 'page',
+  description: ofPage,
   body: channelRequest,
   status: 201,
   answer: channel,
@@ -149,7 +150,7 @@ const retrieveChannel = defineRoute({
   path: '/v1/channels/{id}',
   scope: 'read',
   summary: 'Retrieve a channel',
-  origin: 'ours',
+  description: ours,
   parameters: z.strictObject({ id: idText }),
   status: 200,
   answer: channel,
@@ -166,7 +167,7 @@ const listChannels = defineRoute({
   path: '/v1/channels',
   scope: 'read',
   summary: 'List channels, the newest first',
-  origin: 'ours',
+  description: ours,
   query: pageQuery,
   status: 200,
   answer: pageOf(channel),

@@ -1,15 +1,17 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { type Address, type TxId, toTxId } from '../../core/asset.ts'
+import { listLimitDefault, pageOf, pageQuery, readCursor, writeCursor } from '../../http/pages.ts'
+import { timeText } from '../../http/read-request.ts'
 import { refundDeposit, releaseDeposit } from '../deposits/deposit-actions.ts'
 import { recordWriter } from '../deposits/record.ts'
 import { againOf, openListing, reportRecords } from '../faults/record-faults.ts'
 import type { DepositStatus, ServiceDatabase, ServiceDepositRow } from '../tables.ts'
-import { listLimitDefault, pageOf, pageQuery, readCursor, writeCursor } from './pages.ts'
+import { bySequence } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
 import { readNetwork, readRecipient, refuseOwnAddress } from './request-values.ts'
-import { type Api, defineRoute } from './route.ts'
-import { depositRecord, idText, timeText } from './schemas.ts'
+import { type Api, defineRoute, ofPage, ours } from './route.ts'
+import { depositRecord, idText } from './schemas.ts'
 
 const depositId = z.strictObject({ id: z.string().max(64) })
 
@@ -31,7 +33,7 @@ const listDeposits = defineRoute({
   path: '/v1/proxies/deposits',
   scope: 'read',
   summary: 'List deposits, the newest first',
-  origin: 'page',
+  description: ofPage,
   query: depositsQuery,
   status: 200,
   answer: pageOf(depositRecord),
@@ -39,7 +41,7 @@ const listDeposits = defineRoute({
   run: async ({ db, networks, faults }, { query }) => {
     const listing = openListing(faults, query.limit ?? listLimitDefault)
     const { rows, last } = listing.cut(await selectDeposits(db, query, listing.limit + 1))
-    const nextCursor = last === null ? null : writeCursor('deposits', last.sequence)
+    const nextCursor = last === null ? null : writeCursor('deposits', [`${last.sequence}`])
     return { data: listing.report(rows, networks), next_cursor: nextCursor }
   },
 })
@@ -49,7 +51,7 @@ const retrieveDeposit = defineRoute({
   path: '/v1/proxies/deposits/{id}',
   scope: 'read',
   summary: 'Retrieve a deposit',
-  origin: 'ours',
+  description: ours,
   parameters: depositId,
   status: 200,
   answer: depositRecord,
@@ -73,7 +75,7 @@ function selectDeposits(
   limit: number,
 ): Promise<readonly ServiceDepositRow[]> {
   const { owner, network, status, since, until, updated_since: updatedSince, transaction } = query
-  const before = readCursor('deposits', query.cursor)
+  const before = readCursor(bySequence('deposits'), query.cursor)
   const conditions = [
     before !== null && sql<boolean>`sequence < ${before}`,
     owner !== undefined && sql<boolean>`owner_id = ${owner}`,
@@ -103,7 +105,7 @@ const release = defineRoute({
   path: '/v1/proxies/deposits/{id}/release',
   scope: 'write',
   summary: 'Release a held deposit, regardless of its policy',
-  origin: 'ours',
+  description: ours,
   parameters: depositId,
   status: 200,
   answer: depositRecord,
@@ -125,7 +127,7 @@ const refund = defineRoute({
   path: '/v1/proxies/deposits/{id}/refund',
   scope: 'write',
   summary: 'Refund a deposit, in full and on its own network',
-  origin: 'ours',
+  description: ours,
   parameters: depositId,
   body: refundRequest.optional(),
   status: 200,

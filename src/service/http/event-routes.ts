@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { pageOf, pageQuery } from '../../http/pages.ts'
 import { listDeliveries } from '../webhooks/deliveries.ts'
 import { type EventRow, findEvent, listEvents, resendEvent, sendTest, testType } from '../webhooks/events.ts'
 import { depositEvents } from '../webhooks/outbox.ts'
 import { withdrawalEvents } from '../webhooks/withdrawal-events.ts'
-import { pageOf, pageQuery, readPage } from './pages.ts'
+import { readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
-import { type Api, defineRoute } from './route.ts'
+import { type Api, defineRoute, ours } from './route.ts'
 import { requireEndpoint } from './webhook-routes.ts'
 import { deliverySchema, eventSchema, showDelivery, showEvent } from './webhook-schemas.ts'
 
@@ -25,7 +26,7 @@ const list = defineRoute({
   path: '/v1/events',
   scope: 'read',
   summary: 'List events, the newest first',
-  origin: 'ours',
+  description: ours,
   query: eventsQuery,
   status: 200,
   answer: pageOf(eventSchema),
@@ -42,7 +43,7 @@ const getOne = defineRoute({
   path: '/v1/events/{id}',
   scope: 'read',
   summary: 'Retrieve an event and its deliveries',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   status: 200,
   answer: eventSchema.extend({ deliveries: z.array(deliverySchema) }).meta({ id: 'EventWithDeliveries' }),
@@ -59,7 +60,7 @@ const resend = defineRoute({
   path: '/v1/events/{id}/resend',
   scope: 'write',
   summary: 'Send an event again',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   body: z.strictObject({ endpoint_id: z.string().max(64).optional() }).prefault({}),
   status: 200,
@@ -85,7 +86,7 @@ const testEndpoint = defineRoute({
   path: `/v1/webhook-endpoints/{id}/test`,
   scope: 'write',
   summary: 'Send a test event to a webhook endpoint',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   status: 201,
   answer: eventSchema,
@@ -103,7 +104,7 @@ const deliveries = defineRoute({
   path: `/v1/webhook-endpoints/{id}/deliveries`,
   scope: 'read',
   summary: 'List the deliveries to a webhook endpoint, the newest first',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   query: pageQuery.extend({ status: deliverySchema.shape.status.optional() }),
   status: 200,

@@ -2,6 +2,7 @@ import { isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
 import { z } from 'zod'
 import type { NetworkSettings } from '../../core/asset.ts'
+import { timeText } from '../../http/read-request.ts'
 import {
   deletePolicy,
   getPolicy,
@@ -12,14 +13,14 @@ import {
 import type { OwnerKind } from '../tables.ts'
 import { refusal } from './problem.ts'
 import { readAsset, readNetwork } from './request-values.ts'
-import { type ApiRoute, defineRoute } from './route.ts'
-import { baseUnits, idText, timeText } from './schemas.ts'
+import { type ApiRoute, defineRoute, ours } from './route.ts'
+import { baseUnits, idText } from './schemas.ts'
 
 const parameters = z.strictObject({ id: idText })
 
 function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
   const name = kind === 'channel' ? 'channel' : 'StableWallet'
-  const common = { path, origin: 'ours', parameters, status: 200, answer: policyAnswer } as const
+  const common = { path, description: ours, parameters, status: 200, answer: policyAnswer } as const
   const report = (id: string, outcome: PolicyOutcome) => {
     if (outcome.kind === 'owner_unknown') throw refusal('not_found', `there is no ${name} ${id}`)
     if (outcome.kind === 'none') return { policy: null, updated_at: null }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timeText } from '../../http/read-request.ts'
 import type { DepositRecord } from '../deposits/record.ts'
 import type { WithdrawalRecord } from '../transfers/withdrawal-record.ts'
 
@@ -9,11 +10,6 @@ export const idText = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
 
 /** A string, because JSON numbers lose precision. */
 export const baseUnits = z.string().regex(/^(?:0|[1-9]\d*)$/)
-
-/** With an offset, in the range that Postgres supports. */
-export const timeText = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset' })
-  .refine((text) => !(Date.parse(text) < 0), { error: 'must not be before 1970' })
 
 export const depositAddressSchema = z
   .strictObject({ network: z.string(), address: z.string() })

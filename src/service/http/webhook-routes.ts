@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pageOf, pageQuery } from '../../http/pages.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { EndpointRow } from '../tables.ts'
 import {
@@ -14,9 +15,9 @@ import {
 import { rotateSecret, signingSecrets } from '../webhooks/secrets.ts'
 import { makeSecret, readSecret, type SigningKeyScheme } from '../webhooks/signing-key.ts'
 import { canonicalUrl, isPrivateUrl } from '../webhooks/webhook-url.ts'
-import { pageOf, pageQuery, readPage } from './pages.ts'
+import { readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
-import { type Api, defineRoute } from './route.ts'
+import { type Api, defineRoute, ours } from './route.ts'
 import {
   endpointRequest,
   endpointSchema,
@@ -53,7 +54,7 @@ const createEndpoint = defineRoute({
   path: root,
   scope: 'write',
   summary: 'Register a webhook endpoint',
-  origin: 'ours',
+  description: ours,
   body: endpointRequest,
   status: 201,
   answer: endpointWithSecret,
@@ -82,7 +83,7 @@ const listAll = defineRoute({
   path: root,
   scope: 'read',
   summary: 'List the webhook endpoints, the newest first',
-  origin: 'ours',
+  description: ours,
   query: pageQuery,
   status: 200,
   answer: pageOf(endpointSchema),
@@ -100,7 +101,7 @@ const getOne = defineRoute({
   path: `${root}/{id}`,
   scope: 'read',
   summary: 'Retrieve a webhook endpoint',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   status: 200,
   answer: endpointSchema,
@@ -114,7 +115,7 @@ const deleteEndpoint = defineRoute({
   path: `${root}/{id}`,
   scope: 'write',
   summary: 'Delete a webhook endpoint',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   status: 204,
   refusals: ['not_found', 'endpoint_configured'],
@@ -130,7 +131,7 @@ const disable = defineRoute({
   path: `${root}/{id}/disable`,
   scope: 'write',
   summary: 'Disable a webhook endpoint',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   status: 200,
   answer: endpointSchema,
@@ -148,7 +149,7 @@ const enable = defineRoute({
   path: `${root}/{id}/enable`,
   scope: 'write',
   summary: 'Enable a webhook endpoint',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   status: 200,
   answer: endpointSchema,
@@ -165,7 +166,7 @@ const rotate = defineRoute({
   path: `${root}/{id}/rotate-secret`,
   scope: 'write',
   summary: 'Rotate the secret of a webhook endpoint',
-  origin: 'ours',
+  description: ours,
   parameters: idParameter,
   body: rotationRequest.prefault({}),
   status: 200,

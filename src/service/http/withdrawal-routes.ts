@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
+import { pageOf, pageQuery } from '../../http/pages.ts'
 import { stableAsset } from '../catalog.ts'
 import { depositAddresses, findOwner, listOwners } from '../owners.ts'
 import type { ServiceOwnerRow } from '../tables.ts'
@@ -12,10 +13,10 @@ import {
   type WithdrawalOutcome,
   walletBalance,
 } from '../transfers/withdrawals.ts'
-import { pageOf, pageQuery, readPage } from './pages.ts'
+import { readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
 import { readNetwork, readRecipient, refuseOwnAddress } from './request-values.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, ofPage, ours } from './route.ts'
 import { baseUnits, depositAddressSchema, idText, withdrawal } from './schemas.ts'
 
 const stableWalletRequest = z.strictObject({ id: idText }).meta({ id: 'StableWalletRequest' })
@@ -36,7 +37,7 @@ const createStableWallet = defineRoute({
   path: '/v1/stable-wallets',
   scope: 'write',
   summary: 'Create a StableWallet',
-  origin: 'page',
+  description: ofPage,
   body: stableWalletRequest,
   status: 201,
   answer: wrapped,
@@ -54,7 +55,7 @@ const retrieveStableWallet = defineRoute({
   path: '/v1/stable-wallets/{id}',
   scope: 'read',
   summary: 'Retrieve a StableWallet, with its balance',
-  origin: 'ours',
+  description: ours,
   parameters: z.strictObject({ id: idText }),
   status: 200,
   answer: wrappedWithBalance,
@@ -73,7 +74,7 @@ const listStableWallets = defineRoute({
   path: '/v1/stable-wallets',
   scope: 'read',
   summary: 'List StableWallets, the newest first',
-  origin: 'ours',
+  description: ours,
   query: pageQuery,
   status: 200,
   answer: pageOf(wrapped),
@@ -113,7 +114,7 @@ const create = defineRoute({
   path,
   scope: 'write',
   summary: 'Withdraw from a StableWallet',
-  origin: 'ours',
+  description: ours,
   parameters: ofWallet,
   body: withdrawalRequest,
   status: 201,
@@ -144,7 +145,7 @@ const list = defineRoute({
   path,
   scope: 'read',
   summary: 'List withdrawals from a StableWallet, the newest first',
-  origin: 'ours',
+  description: ours,
   parameters: ofWallet,
   query: pageQuery,
   status: 200,
@@ -165,7 +166,7 @@ const retrieve = defineRoute({
   path: `${path}/{withdrawal}`,
   scope: 'read',
   summary: 'Retrieve a withdrawal from a StableWallet',
-  origin: 'ours',
+  description: ours,
   parameters: ofWallet.extend({ withdrawal: idText }),
   status: 200,
   answer: withdrawal,

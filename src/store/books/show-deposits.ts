@@ -1,14 +1,15 @@
 import { type Kysely, sql } from 'kysely'
+import { Fault } from '../../core/errors.ts'
 import type { ServiceName } from '../../core/evidence.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
-import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
+import { idsOfTransaction, type ReportedDeposit, reportFields } from './list-deposits.ts'
 
 export type DepositReport = {
   id: bigint
   groupId: bigint
-  deposit: Record<string, string | Date | bigint | null>
+  deposit: ReportedDeposit
   matrix: Matrix
   mismatches: {
     id: string
@@ -29,6 +30,7 @@ export type DepositReport = {
   assets: NamedAssets
   evidence: { inbox_id: string; source: string; what: string; received_at: Date }[]
   journals: {
+    id: string
     posting_key: string
     event_at: Date
     transfers: ShownTransfer[]
@@ -108,14 +110,12 @@ export type FoundDeposit = { id: bigint; group_id: bigint; matrix: Matrix }
 
 /** An absorbed deposit is found as the one that absorbed it. */
 export async function findDeposits(db: Kysely<Tables>, reference: string): Promise<FoundDeposit[]> {
-  // One index lookup per kind of reference. A delivery is found by its linking key.
+  // One index lookup per kind of reference.
   const { rows } = await sql<FoundDeposit>`
     with named as (
       select coalesce(merged_into, id) as id from deposit where id = ${depositNumber(reference)}::bigint
       union select id from deposit where service_id = ${reference}
-      union select id from deposit where tx = ${reference}
-      union select d.id from link_key join deposit d using (group_id)
-        where key = ${`out/${reference}`} and settlement_tx = ${reference}
+      union ${idsOfTransaction(reference)}
     )
     select id, group_id, matrix from deposit
     where merged_into is null and id in (select id from named) order by id limit 20`.execute(db)
@@ -128,10 +128,7 @@ async function showDeposit(
   evidenceMax?: number,
 ): Promise<DepositReport> {
   const [deposit, mismatches, evidence, journals, credit, assets] = await Promise.all([
-    sql<
-      DepositReport['deposit']
-    >`select d.*, d.id::text as id, d.settlement_asset_symbol as fee_asset_symbol, d.settlement_asset as fee_asset
-      from deposit_report d where d.id = ${id}`.execute(db),
+    sql<ReportedDeposit>`select ${reportFields} from deposit_report d where d.id = ${id}`.execute(db),
     sql<DepositReport['mismatches'][number]>`
       select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail,
         loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
@@ -156,10 +153,12 @@ async function showDeposit(
     readCredit(db, id),
     readAssetNames(db),
   ])
+  const [row] = deposit.rows
+  if (row === undefined) throw new Fault('conflict', { what: `deposit ${id}, which another one absorbed` })
   return {
     id,
     groupId: group_id,
-    deposit: deposit.rows[0] ?? {},
+    deposit: row,
     matrix,
     mismatches: mismatches.rows,
     evidence: evidence.rows,
@@ -171,7 +170,7 @@ async function showDeposit(
 
 async function readJournals(db: Kysely<Tables>, id: bigint): Promise<DepositReport['journals']> {
   const { rows } = await sql<DepositReport['journals'][number]>`
-      select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit,
+      select j.id::text as id, j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit,
         'amount', accounting.in_units(t.amount, a.decimals)::text, 'amount_base', t.amount::text,
         'asset_symbol', a.symbol, 'asset', a.key, 'network', a.network) order by t.leg) as transfers
       from ledger_journal j join ledger_transfer t on t.journal_id = j.id and t.recorded_at = j.recorded_at
@@ -186,38 +185,6 @@ export function depositNumber(reference: string): bigint | null {
   return /^[1-9]\d{0,17}$/.test(reference) ? BigInt(reference) : null
 }
 
-/** Amounts are decimal text. */
-export type DepositLine = {
-  id: string
-  service: string
-  state: string
-  owner: string
-  network: string
-  asset_symbol: string
-  asset: string | null
-  amount: string
-  amount_base: string | null
-  /** Empty if nothing was delivered. */
-  settlement: string
-  settlement_network: string | null
-  settlement_asset_symbol: string | null
-  settlement_asset: string | null
-  settlement_amount: string | null
-  settlement_amount_base: string | null
-  deposited_at: Date | null
-  mismatches: string
-}
-
-export type Filter = {
-  limit: number
-  state?: string | undefined
-  service?: string | undefined
-  network?: string | undefined
-  owner?: string | undefined
-  /** The last id of the previous page. */
-  before?: bigint | undefined
-}
-
 /** Of one service. */
 export async function countReconciled(db: Kysely<Tables>, service: ServiceName): Promise<number> {
   const { rows } = await sql<{ count: number }>`
@@ -226,28 +193,16 @@ export async function countReconciled(db: Kysely<Tables>, service: ServiceName):
   return rows[0]?.count ?? 0
 }
 
-export async function listDeposits(
+/** Changes with every row that the report of a deposit is made of. Null if there is no such deposit. */
+export async function versionOfDeposit(
   db: Kysely<Tables>,
-  { limit, state, service, network, owner, before }: Filter,
-): Promise<DepositLine[]> {
-  const asked = [
-    state === undefined ? sql`d.state <> 'ignored'` : sql`d.state = ${state}`,
-    ...whereSet(service, (name) => sql`d.service = ${name}`),
-    ...whereSet(network, (name) => sql`d.network = ${name}`),
-    ...whereSet(owner, (id) => sql`d.owner_id = ${id} and d.owner_kind in ('channel', 'stable_wallet')`),
-    ...whereSet(before, (id) => sql`d.id < ${id}`),
-  ]
-  const { rows } = await sql<DepositLine>`
-    select d.id::text as id, d.service, d.state, coalesce(d.owner_id, '?') as owner, coalesce(d.network, '?') as network,
-      coalesce(d.asset_symbol, '?') as asset_symbol, d.asset, coalesce(d.amount::text, '?') as amount,
-      d.amount_base::text as amount_base, d.settlement_network, d.settlement_asset_symbol, d.settlement_asset,
-      d.settlement_amount::text as settlement_amount, d.settlement_amount_base::text as settlement_amount_base,
-      case when d.settlement_amount is null then ''
-        else concat_ws(' ', d.settlement_amount::text, d.settlement_asset_symbol, 'on ' || d.settlement_network) end as settlement,
-      d.deposited_at,
-      (select coalesce(string_agg(m.kind, ', ' order by m.kind), '') from open_mismatch m
-        where m.deposit_id = d.id) as mismatches
-    from deposit_report d
-    where ${sql.join(asked, sql` and `)} order by d.id desc limit ${limit}`.execute(db)
-  return rows
+  id: bigint,
+): Promise<{ version: string; state: string } | null> {
+  const { rows } = await sql<{ version: string; state: string }>`
+    select d.state, concat_ws(' ', d.xmin,
+      (select string_agg(m.xmin::text, ',' order by m.id) from mismatch m where m.deposit_id = d.id),
+      (select count(*) from evidence e where e.group_id = d.group_id),
+      (select max(j.id) from ledger_journal j where j.deposit_id = d.id)) as version
+    from deposit d where d.id = (select coalesce(merged_into, id) from deposit where id = ${id})`.execute(db)
+  return rows[0] ?? null
 }

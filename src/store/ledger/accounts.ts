@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { type AccountLabel, gainAccounts, roundingAccount } from '../../core/chart.ts'
+import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 /** As text that Postgres can parse; null for no cutoff. */
@@ -26,11 +27,19 @@ export type TrialBalanceLine = {
 
 export type TrialBalance = { lines: TrialBalanceLine[]; totals: TrialBalanceLine[] }
 
-/** At most `limit` lines, one per account and asset. */
+/** `after` is the last account and asset of the previous page. */
+export type LinesWish = { limit: number; after?: { asset: string; account: string } | null | undefined }
+
+function follows(after: LinesWish['after']): RawBuilder<unknown> {
+  const [last] = whereSet(after, ({ asset, account }) => sql`(asset, account) > (${asset}, ${account})`)
+  return last ?? sql`true`
+}
+
+/** One line per account and asset, all by default. */
 export async function trialBalance(
   db: Kysely<Tables>,
   moments: Moments,
-  limit?: number,
+  { limit, after }: Partial<LinesWish> = {},
 ): Promise<TrialBalance> {
   const { rows } = await sql<TrialBalanceLine & { is_sum: boolean }>`
     with line as materialized (
@@ -41,7 +50,8 @@ export async function trialBalance(
     )
     (select account, code, asset, asset_symbol, debit::text as debit, credit::text as credit,
       balance::text as balance, debit_base::text as debit_base, credit_base::text as credit_base,
-      balance_base::text as balance_base, false as is_sum from line order by line.asset, line.account limit ${limit ?? null}::bigint)
+      balance_base::text as balance_base, false as is_sum from line where ${follows(after)}
+      order by line.asset, line.account limit ${limit ?? null}::bigint)
     union all
     select '= sum', null, asset, min(asset_symbol), sum(debit)::text, sum(credit)::text, sum(balance)::text,
       sum(debit_base)::text, sum(credit_base)::text, sum(balance_base)::text, true
@@ -132,11 +142,15 @@ export type AccountBalanceLine = {
   balance_base: string
 }
 
-export async function listBalances(db: Kysely<Tables>): Promise<AccountBalanceLine[]> {
+/** One line per account and asset, all by default. */
+export async function listBalances(
+  db: Kysely<Tables>,
+  { limit, after }: Partial<LinesWish> = {},
+): Promise<AccountBalanceLine[]> {
   const { rows } = await sql<AccountBalanceLine>`
     select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
-    from accounting.balances
-    order by asset, account`.execute(db)
+    from accounting.balances where ${follows(after)}
+    order by asset, account limit ${limit ?? null}::bigint`.execute(db)
   return rows
 }
 

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import { assetsIn, type NamedAssets } from '../assets.ts'
+import type { Visible } from '../books/list-deposits.ts'
 import type { DepositReport } from '../books/show-deposits.ts'
 import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
@@ -101,6 +102,7 @@ export async function mismatchesAt(
 
 export type MismatchLine = {
   id: string
+  deposit_id: string | null
   /** Null if it is about no single service. */
   service: string | null
   kind: string
@@ -145,6 +147,7 @@ export type MismatchFilter = {
   limit: number
   /** With any status. */
   ids?: readonly bigint[]
+  deposit?: bigint | undefined
   kind?: string | undefined
   severity?: string | undefined
   /** `none` for those of no single one. */
@@ -164,7 +167,7 @@ export type MismatchFilter = {
   olderThanSeconds?: number
   isOverdue?: boolean
   also: 'nothing' | 'snoozed' | 'all'
-}
+} & Visible
 
 /** The most severe and the largest losses first. With `also`, others follow. */
 export async function listMismatches(
@@ -178,7 +181,7 @@ export async function listMismatches(
       select mismatches.id from accounting.mismatches cross join ${acted}
       where ${sql.join(wantedOf(filter), sql` and `)} order by ${order} limit ${limit}
     )
-    select id::text as id, service, kind, severity, subject, coalesce(network, '') as network,
+    select id::text as id, deposit_id::text as deposit_id, service, kind, severity, subject, coalesce(network, '') as network,
       coalesce(asset_symbol, '') as asset_symbol, asset, coalesce(amount::text, '') as amount, amount_base::text as amount_base,
       loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
       loss_value::text as loss_value, currency, loss_share::text as loss_share,
@@ -231,6 +234,7 @@ function wantedOf({
         ? sql`mismatches.id < ${id}`
         : sql`(${sortKey}) > (select ${sortKey} from accounting.mismatches where id = ${id})`,
     ),
+    ...seenBy(filter),
     ...whereSet(kind, (name) => sql`kind = ${name}`),
     ...whereSet(severity, (name) => sql`severity = ${name}`),
     ...whereSet(service, (name) => named('service', name)),
@@ -240,6 +244,21 @@ function wantedOf({
     ...whereSet(assigned, (name) => sql`coalesce(assigned_to, 'nobody') = ${name}`),
     ...whereSet(olderThanSeconds, (seconds) => sql`age >= make_interval(secs => ${seconds})`),
     ...(isOverdue === true ? [sql`act_by < now() and not has_ended`] : []),
+  ]
+}
+
+function seenBy({
+  deposit,
+  services,
+  owners,
+}: Pick<MismatchFilter, 'deposit'> & Visible): RawBuilder<unknown>[] {
+  return [
+    ...whereSet(deposit, (id) => sql`deposit_id = ${id}`),
+    ...whereSet(services, (names) => sql`service = any(${names}::text[])`),
+    ...whereSet(
+      owners,
+      (some) => sql`deposit_id in (select d.id from deposit d where d.owner_id = any(${some}::text[]))`,
+    ),
   ]
 }
 

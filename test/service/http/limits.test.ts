@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { unknownKeysLimit } from '../../../src/http/key-check.ts'
 import { createApiKey, makeApiKey, revokeApiKey } from '../../../src/service/api-keys.ts'
-import { unknownKeysLimit } from '../../../src/service/http/authentication.ts'
 import { call, readKey, writeKey } from '../fixtures.ts'
 import { openApi } from './open-api.ts'
 

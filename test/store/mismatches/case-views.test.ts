@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { listDeposits } from '../../../src/store/books/show-deposits.ts'
+import { listDeposits } from '../../../src/store/books/list-deposits.ts'
 import { readGauges, summarise } from '../../../src/store/gauges.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { claim, payment, txId, usdcOnBase } from '../../support/evidence.ts'

@@ -1,7 +1,7 @@
 import { assert, jsonValue, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { isFault } from '../../../src/core/errors.ts'
-import { depthMax, parseStrictJson } from '../../../src/service/http/read-request.ts'
+import { isFault } from '../../src/core/errors.ts'
+import { depthMax, parseStrictJson } from '../../src/http/read-request.ts'
 
 /** The refusal's code and the places that it names. */
 function refused(bytes: Uint8Array | string): unknown {

@@ -1,10 +1,12 @@
 import express, { type Request, type Response } from 'express'
 import { type JSONPath, visit } from 'jsonc-parser'
-import type { z } from 'zod'
-import { messageOf, type RequestFault } from '../../core/errors.ts'
-import { refusal } from './problem.ts'
+import { z } from 'zod'
+import { messageOf, type RequestFault } from '../core/errors.ts'
+import { bodyProblems, createProblems, httpProblems } from './problem.ts'
 
-export const bodyMax = 16 * 1024
+const { refusal } = createProblems({ ...httpProblems, ...bodyProblems })
+
+const bodyMax = 16 * 1024
 
 const readBytes = express.raw({ limit: bodyMax, type: () => true, inflate: false })
 
@@ -78,22 +80,28 @@ export function parseRequest<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, place)).slice(0, faultsMax)
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, place, known)).slice(0, faultsMax)
   throw refusal('request_invalid', faults.map(describeFault).join('; ').slice(0, 1000), { errors: faults })
 }
 
-function faultsOf(issue: z.core.$ZodIssue, place: RequestLocation): RequestFault[] {
+function faultsOf(issue: z.core.$ZodIssue, place: RequestLocation, known: readonly string[]): RequestFault[] {
   if (issue.code === 'invalid_union') return faultsOfNearest(issue, place)
   if (issue.code !== 'unrecognized_keys') return [faultAt(issue.path, place, issue.message)]
-  const detail = place === 'body' ? 'is not a field of this request' : 'is not a parameter of this operation'
+  const detail = place === 'body' ? 'is not a field of this request' : unknownParameter(known)
   return issue.keys.map((key) => faultAt([...issue.path, key], place, detail))
+}
+
+function unknownParameter(known: readonly string[]): string {
+  const all = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
+  return `is not a parameter of this operation; ${all}`
 }
 
 /** The member with the fewest errors is the likeliest to be meant. */
 function faultsOfNearest(issue: z.core.$ZodIssueInvalidUnion, place: RequestLocation): RequestFault[] {
   const [nearest] = issue.errors.toSorted((left, right) => left.length - right.length)
   if (nearest === undefined) return [faultAt(issue.path, place, issue.message)]
-  return nearest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }, place))
+  return nearest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }, place, []))
 }
 
 function faultAt(path: readonly PropertyKey[], place: RequestLocation, message: string): RequestFault {
@@ -130,6 +138,11 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   inspect(text)
   return value
 }
+
+/** With an offset, in the range that Postgres supports. */
+export const timeText = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset' })
+  .refine((text) => !(Date.parse(text) < 0), { error: 'must not be before 1970' })
 
 /** True if Postgres can store the text and UTF-8 can encode it. */
 export function isPlainText(text: string): boolean {

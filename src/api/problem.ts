@@ -1,0 +1,24 @@
+import type { Fault } from '../core/errors.ts'
+import { createProblems, httpProblems } from '../http/problem.ts'
+
+const table = {
+  ...httpProblems,
+  token_missing: [401, 'The token is missing'],
+  token_unknown: [401, 'The token is unknown or revoked'],
+  scope_insufficient: [403, 'The token lacks the scope'],
+  token_limited: [403, 'The token is limited to some services or owners'],
+  evidence_unavailable: [409, 'The evidence cannot be made into a bundle here'],
+  unavailable: [503, 'The database does not answer in time'],
+} as const
+
+export type ReadProblemCode = keyof typeof table
+
+export const problems = createProblems<ReadProblemCode>(table)
+export const { refusal } = problems
+
+export function notFound(what: string, id: string | bigint): Fault<'request_refused'> {
+  return refusal(
+    'not_found',
+    `${what} ${String(id).slice(0, 200)} does not exist, or the token may not see it`,
+  )
+}

@@ -1,0 +1,187 @@
+import { z } from 'zod'
+import { matrixCells } from '../core/judging/matrix.ts'
+import { depositStates } from '../core/judging/reconcile.ts'
+import { pageOf } from '../http/pages.ts'
+
+export const time = z.iso.datetime()
+const idText = z.string().regex(/^[1-9]\d*$/)
+
+/** Texts, because JSON numbers lose precision. */
+const units = z.string().regex(/^-?\d+(\.\d+)?$/)
+const baseUnits = z.string().regex(/^-?\d+$/)
+
+export const money = z
+  .strictObject({
+    amount: units.nullable(),
+    amount_base: baseUnits,
+    asset_symbol: z.string().nullable(),
+    asset: z.string(),
+  })
+  .meta({
+    id: 'Money',
+    description:
+      '`amount` in units of the asset, null if its decimals are unknown; `amount_base` in base units. `asset` is network/contract, network/mint or network/native; a symbol is only a label.',
+  })
+
+const word = z.string()
+const words = word.nullable()
+
+const leg = z
+  .strictObject({ network: words, address: words, tx: words, amount: money.nullable() })
+  .meta({ id: 'Leg' })
+
+export const listedDeposit = z
+  .strictObject({
+    id: idText,
+    service: word,
+    service_id: words,
+    state: z.enum(depositStates),
+    owner: z.strictObject({ kind: z.enum(['channel', 'stable_wallet']), id: word }).nullable(),
+    deposit: leg,
+    settlement: leg.nullable(),
+    fee: money.nullable(),
+    deposited_at: time.nullable(),
+    final_at: time.nullable(),
+    settled_at: time.nullable(),
+    reconciled_at: time.nullable(),
+    links: z.strictObject({
+      self: word,
+      evidence: word,
+      mismatches: word,
+      statement: words,
+      explorer: z.strictObject({ deposit: words, settlement: words }),
+    }),
+  })
+  .meta({ id: 'Deposit' })
+
+const severity = z.enum(['severe', 'warning', 'info'])
+export const mismatchStatus = z.enum(['open', 'snoozed', 'resolved', 'cleared'])
+
+export const listedMismatch = z
+  .strictObject({
+    id: idText,
+    deposit_id: idText.nullable(),
+    service: words,
+    network: words,
+    kind: word,
+    severity,
+    status: mismatchStatus,
+    amount: money.nullable(),
+    loss: money.nullable(),
+    assigned_to: words,
+    opened_at: time,
+    act_by: time.nullable(),
+    resolved_at: time.nullable(),
+    cleared_at: time.nullable(),
+    subject: words,
+    says: words,
+    detail: z.record(z.string(), z.string()).nullable(),
+    amounts: z.record(z.string(), money).nullable(),
+    links: z.strictObject({ self: word, deposit: words }),
+  })
+  .meta({
+    id: 'Mismatch',
+    description:
+      'What it says may name other owners: `subject`, `says`, `detail` and `amounts` are null for a token that is limited to owners.',
+  })
+
+const cell = z.enum(matrixCells)
+const cells = z.strictObject({ webhook: cell, api: cell, chain: cell })
+
+const transfer = z.strictObject({ debit: word, credit: word, amount: money })
+
+export const shownDeposit = listedDeposit
+  .extend({
+    matrix: z.strictObject({ deposit: cells, settlement: cells }),
+    mismatches: z.array(listedMismatch),
+    journals: z.array(
+      z.strictObject({ id: idText, posting_key: word, event_at: time, transfers: z.array(transfer) }),
+    ),
+    timeline: z.array(z.strictObject({ at: time, source: word, says: word })),
+    timeline_complete: z.boolean(),
+    as_of: time,
+  })
+  .meta({
+    id: 'DepositDetail',
+    description:
+      '`timeline` is the evidence, the oldest first. It is not complete if there is too much of it, or if it is shared with a deposit that the token may not see.',
+  })
+
+export const shownMismatch = listedMismatch
+  .extend({
+    means: word,
+    next: word,
+    history: z.array(z.strictObject({ at: time, actor: word, action: word, text: words })).nullable(),
+    as_of: time,
+  })
+  .meta({ id: 'MismatchDetail' })
+
+export const statementLine = z
+  .strictObject({
+    line: z.enum(['opening', 'entry', 'closing']),
+    at: time,
+    recorded_at: time.nullable(),
+    kind: words,
+    journal_id: idText.nullable(),
+    deposit_id: idText.nullable(),
+    account: word,
+    amount: money.nullable(),
+    balance: money,
+  })
+  .meta({ id: 'StatementLine' })
+
+export const accountBalance = z
+  .strictObject({ account: word, balance: money })
+  .meta({ id: 'AccountBalance', description: 'Debit balances are positive.' })
+
+export const trialBalanceLine = z
+  .strictObject({ account: word, code: words, debit: money, credit: money, balance: money })
+  .meta({ id: 'TrialBalanceLine' })
+
+export const listedService = z
+  .strictObject({ name: word, is_paused: z.boolean(), read_at: time.nullable() })
+  .meta({ id: 'Service' })
+
+export const listedNetwork = z
+  .strictObject({
+    name: word,
+    family: z.enum(['evm', 'solana']),
+    chain_id: z.int().nullable(),
+    assets: z.array(z.strictObject({ asset: word, symbol: word, decimals: z.int() })),
+    explorer: words,
+    read_at: time.nullable(),
+  })
+  .meta({ id: 'Network' })
+
+const healthProblem = z.strictObject({ part: word, problem: word })
+
+export const healthReport = z
+  .strictObject({
+    ready: z.boolean(),
+    unready: z.array(healthProblem),
+    warnings: z.array(healthProblem),
+    fine: z.array(word),
+    as_of: time,
+  })
+  .meta({ id: 'Health' })
+
+/** A page, and the time of the snapshot that it was read from. */
+export function readPageSchema<Item extends z.ZodType>(item: Item) {
+  return pageOf(item).extend({ as_of: time })
+}
+
+/** A list that is never cut. */
+export function readListSchema<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({ data: z.array(item), as_of: time })
+}
+
+/** In one line. */
+export const wordText = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((text) => !/\p{C}/u.test(text), { error: 'must be text in one line' })
+
+export const numberText = z.string().regex(/^[1-9]\d{0,17}$/, { error: 'must be a number from 1' })
+
+export const numberedPath = z.strictObject({ id: numberText })

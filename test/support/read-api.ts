@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readApiDescription } from '../../src/api/routes.ts'
+import { composeApi } from '../../src/app/api.ts'
+import { parseSettings } from '../../src/config/settings.ts'
+import { tokenScopes } from '../../src/people/roles.ts'
+import { type ApiToken, createApiToken } from '../../src/store/api-tokens.ts'
+import { inTransaction } from '../../src/store/database.ts'
+import { saveOwner } from '../../src/store/owners.ts'
+import type { Books } from './books.ts'
+import { contractOf } from './contract.ts'
+import { arbitrum, at, base, payment, recipient, txId, walletAddress } from './evidence.ts'
+import { openExampleBooks } from './example-books.ts'
+import { judgingEnvironment } from './judging-environment.ts'
+import { acmeAddress, ofAcme } from './two-services.ts'
+
+const withoutCall = ['token_missing', 'token_unknown', 'rate_limited', 'not_found', 'method_not_allowed']
+const checkExchange = contractOf(readApiDescription, withoutCall)
+
+/** `body` is what JSON said, which the published description holds. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type ReadAnswer = { status: number; headers: Headers; text: string; body: any }
+
+type ReadRequest = { method?: string; headers?: Readonly<Record<string, string>> }
+
+export type ReadClient = {
+  url: string
+  /** A token with every scope, with these changes. */
+  token: (changes?: Partial<ApiToken>) => Promise<string>
+  /** Every answer is held to the published description, and no error is internal. */
+  get: (path: string, token?: string | null, init?: ReadRequest) => Promise<ReadAnswer>
+  stop: () => Promise<void>
+}
+
+type ReadClientOptions = {
+  environment?: Readonly<Record<string, string>>
+  limit?: { perSecond: number; burst: number }
+}
+
+/** The read API of these books, as a daemon composes it. */
+export async function serveReadApi(
+  { owner, url: databaseUrl }: Pick<Books, 'owner' | 'url'>,
+  within: AsyncDisposableStack,
+  { environment = judgingEnvironment(databaseUrl), limit }: ReadClientOptions = {},
+): Promise<ReadClient> {
+  const failures: unknown[] = []
+  const settings = {
+    ...parseSettings(environment, (path) => readFileSync(path, 'utf8')),
+    api: { host: '127.0.0.1', port: 0 },
+  }
+  const served = await composeApi(settings, {
+    version: 'test',
+    services: { followed: () => settings },
+    readiness: { checks: [], isNeeded: () => true },
+    failed: (_path, error) => failures.push(error),
+    limit,
+  })
+  if (served === null) throw new Error('the settings name a port')
+  within.defer(served.stop)
+  const token = async (changes: Partial<ApiToken> = {}) => {
+    const wanted = {
+      name: `account-${randomUUID()}`,
+      scopes: tokenScopes,
+      services: null,
+      owners: null,
+      ...changes,
+    }
+    const made = await inTransaction(owner, (tx) => createApiToken(tx, { ...wanted, by: 'erin' }))
+    return made.token
+  }
+  const whole = await token()
+  return { url: served.url, token, get: getter(served.url, whole, failures), stop: served.stop }
+}
+
+function getter(url: string, whole: string, failures: readonly unknown[]): ReadClient['get'] {
+  return async (path, token = whole, { headers, ...init } = {}) => {
+    const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
+    const sent = { ...init, headers: { ...authorization, ...headers } }
+    const response = await fetch(url + path, sent)
+    const text = await response.text()
+    if (failures.length > 0) throw new Error(`${path} failed`, { cause: failures[0] })
+    const answer = { status: response.status, headers: response.headers, text }
+    const body: unknown = text === '' ? undefined : JSON.parse(text)
+    const method = init.method ?? 'GET'
+    checkExchange({ method, url: url + path, sent: undefined, ...answer, answer: body })
+    return { ...answer, body }
+  }
+}
+
+/** The example books with a deposit of a second service, and one transaction that paid two owners. */
+export async function openReadBooks(): Promise<Books> {
+  const books = await openExampleBooks()
+  await saveOwner(books.db, {
+    owner: ofAcme.owner,
+    deposits: [{ network: base, address: acmeAddress }],
+    forward: { network: arbitrum, asset: 'USDC', recipient },
+  })
+  const times = { blockAt: at(600), receivedAt: at(602) }
+  const shared = { ...times, tx: txId('pays two') }
+  await books.receive(
+    payment({ ...times, tx: txId('pays acme'), to: acmeAddress }),
+    payment({ ...shared, index: '0' }),
+    payment({ ...shared, index: '1', to: walletAddress }),
+  )
+  await books.settle()
+  return books
+}
