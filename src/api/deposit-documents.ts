@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { DepositState } from '../core/judging/reconcile.ts'
 import { amountsOfDetail, documentAmount, mismatchSentence } from '../presentation/mismatch-sentence.ts'
 import type { ReportedDeposit } from '../store/books/list-deposits.ts'
-import type { DepositReport } from '../store/books/show-deposits.ts'
+import type { CreditReport, DepositReport } from '../store/books/show-deposits.ts'
 import type { MismatchLine } from '../store/mismatches/show-mismatches.ts'
 import type { ReadApi } from './route.ts'
 import type { listedDeposit, listedMismatch, money, shownDeposit } from './schemas.ts'
@@ -28,7 +28,11 @@ export function isoOf(at: Date | null): string | null {
 
 type Reader = Pick<ReadApi, 'networks' | 'token'>
 
-export function depositDocument(row: ReportedDeposit, { networks }: Reader): z.output<typeof listedDeposit> {
+export function depositDocument(
+  row: ReportedDeposit,
+  credit: CreditReport,
+  { networks }: Reader,
+): z.output<typeof listedDeposit> {
   const { id, owner_kind: kind, owner_id: owner } = row
   const explorerOf = (network: string | null, tx: string | null) => {
     const address = networks.find(({ name }) => name === network)?.explorer
@@ -58,6 +62,7 @@ export function depositDocument(row: ReportedDeposit, { networks }: Reader): z.o
       symbol: row.fee_asset_symbol,
       asset: row.fee_asset,
     }),
+    credit: creditDocument(credit),
     deposited_at: isoOf(row.deposited_at),
     final_at: isoOf(row.final_at),
     settled_at: isoOf(row.settled_at),
@@ -72,6 +77,25 @@ export function depositDocument(row: ReportedDeposit, { networks }: Reader): z.o
         settlement: explorerOf(row.settlement_network, row.settlement_tx),
       },
     },
+  }
+}
+
+function creditDocument({
+  safe,
+  since,
+  reason,
+  finality,
+  proof,
+  ...money
+}: CreditReport): z.output<typeof listedDeposit>['credit'] {
+  const { amount, amount_base: base, asset_symbol: symbol, asset } = money
+  return {
+    safe,
+    amount: moneyOf({ amount, base, symbol, asset }),
+    since: isoOf(since),
+    reason,
+    finality,
+    proof,
   }
 }
 

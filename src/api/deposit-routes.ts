@@ -4,13 +4,13 @@ import { isFault } from '../core/errors.ts'
 import { depositStates } from '../core/judging/reconcile.ts'
 import { numberKey, pageQuery, readPageOf } from '../http/pages.ts'
 import { timeText } from '../http/read-request.ts'
+import { type Filter, isGroupSeen, reportDeposits } from '../store/books/list-deposits.ts'
 import {
-  type Filter,
-  isGroupSeen,
-  type ReportedDeposit,
-  reportDeposits,
-} from '../store/books/list-deposits.ts'
-import { type DepositReport, showNumberedDeposit, versionOfDeposit } from '../store/books/show-deposits.ts'
+  type DepositReport,
+  readCredits,
+  showNumberedDeposit,
+  versionOfDeposit,
+} from '../store/books/show-deposits.ts'
 import { listMismatches } from '../store/mismatches/show-mismatches.ts'
 import { depositDocument, journalDocuments, mismatchDocument } from './deposit-documents.ts'
 import { notFound, refusal } from './problem.ts'
@@ -56,7 +56,11 @@ function timeOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
 
-const paging = { list: 'deposits', key: numberKey, keyOf: ({ id }: ReportedDeposit) => [id] }
+const paging = {
+  list: 'deposits',
+  key: numberKey,
+  keyOf: ({ id }: z.output<typeof listedDeposit>) => [id],
+}
 
 /** New deposits do not shift later pages. */
 const listRoute = defineRoute({
@@ -72,11 +76,17 @@ const listRoute = defineRoute({
   run: async (api, { query: { limit, cursor, ...query } }) => {
     const wanted = wantedBy(api, query)
     const { page, next_cursor } = await readPageOf(paging, { limit, cursor }, (range) =>
-      api.read((tx) =>
-        reportDeposits(tx, { ...wanted, limit: range.limit, before: range.after ?? undefined }),
-      ),
+      api.read(async (tx) => {
+        const before = range.after ?? undefined
+        const rows = await reportDeposits(tx, { ...wanted, limit: range.limit, before })
+        const creditOf = await readCredits(
+          tx,
+          rows.map(({ id }) => BigInt(id)),
+        )
+        return rows.map((row) => depositDocument(row, creditOf(BigInt(row.id)), api))
+      }),
     )
-    return { data: page.map((row) => depositDocument(row, api)), next_cursor, as_of: api.asOf.toISOString() }
+    return { data: page, next_cursor, as_of: api.asOf.toISOString() }
   },
 })
 
@@ -89,6 +99,7 @@ const waitQuery = z.strictObject({
     )
     .optional(),
   state: state.describe('With `wait`: answer when this state is reached.').optional(),
+  credit: z.literal('safe').describe('With `wait`: answer when the owner may be credited.').optional(),
 })
 
 const showRoute = defineRoute({
@@ -103,29 +114,42 @@ const showRoute = defineRoute({
   status: 200,
   answer: shownDeposit,
   refusals: ['not_found'],
-  run: async (api, { parameters: { id }, query: { wait, state: wanted } }) => {
+  run: async (api, { parameters: { id }, query: { wait, ...query } }) => {
     const before = wait === undefined ? null : await versionOfDeposit(api.db, BigInt(id))
     const shown = await showDeposit(api, BigInt(id))
-    const isNews = wanted === undefined ? !api.knows(shown) && api.hasKnown : shown.state === wanted
+    const isWanted = wantOf(query)
+    const isNews =
+      isWanted?.({ state: shown.state, isSafe: shown.credit.safe }) ?? (!api.knows(shown) && api.hasKnown)
     if (before === null || wait === undefined || isNews) return shown
     await untilNews(api, {
       id: BigInt(id),
       waitMs: Number(wait.slice(0, -1)) * 1000,
       before: before.version,
-      wanted,
+      isWanted,
     })
     return showDeposit({ ...api, asOf: new Date() }, BigInt(id))
   },
 })
 
-type AwaitedNews = { id: bigint; waitMs: number; before: string; wanted: string | undefined }
+type Standing = { state: string; isSafe: boolean }
 
-async function untilNews(api: ReadApi, { id, waitMs, before, wanted }: AwaitedNews): Promise<void> {
+/** Null if any change is. */
+function wantOf({
+  state: wanted,
+  credit,
+}: Omit<z.output<typeof waitQuery>, 'wait'>): ((now: Standing) => boolean) | null {
+  if (wanted === undefined && credit === undefined) return null
+  return (now) => (wanted === undefined || now.state === wanted) && (credit === undefined || now.isSafe)
+}
+
+type AwaitedNews = { id: bigint; waitMs: number; before: string; isWanted: ReturnType<typeof wantOf> }
+
+async function untilNews(api: ReadApi, { id, waitMs, before, isWanted }: AwaitedNews): Promise<void> {
   using turn = api.wait()
   for (const until = Date.now() + waitMs; Date.now() < until; ) {
     if (!(await turn.pause())) return
     const now = await versionOfDeposit(api.db, id)
-    if (now === null || (wanted === undefined ? now.version !== before : now.state === wanted)) return
+    if (now === null || (isWanted?.(now) ?? now.version !== before)) return
   }
 }
 
@@ -147,7 +171,7 @@ async function showDeposit(api: ReadApi, id: bigint): Promise<z.output<typeof sh
     const isWhole = await isGroupSeen(tx, groupId, api.token)
     const timeline = isWhole ? evidence.slice(0, timelineMax) : []
     return {
-      ...depositDocument(shown.deposit, api),
+      ...depositDocument(shown.deposit, shown.credit, api),
       matrix,
       mismatches: mismatches.map((line) => mismatchDocument(line, api)),
       journals: journalDocuments(shown, api),

@@ -30,6 +30,21 @@ const leg = z
   .strictObject({ network: words, address: words, tx: words, amount: money.nullable() })
   .meta({ id: 'Leg' })
 
+const credit = z
+  .strictObject({
+    safe: z.boolean(),
+    amount: money.nullable(),
+    since: time.nullable(),
+    reason: words,
+    finality: z.strictObject({ height: word, block_hash: word, final_at: time }).nullable(),
+    proof: idText.nullable(),
+  })
+  .meta({
+    id: 'Credit',
+    description:
+      'Whether the owner may be credited, and with what: `amount` is what the books owe them for the payment, `proof` the journal that books it. Once recorded, it is withdrawn only if that journal is reversed; `reason` then says why. All but `safe` is null if it was never safe.',
+  })
+
 export const listedDeposit = z
   .strictObject({
     id: idText,
@@ -40,6 +55,7 @@ export const listedDeposit = z
     deposit: leg,
     settlement: leg.nullable(),
     fee: money.nullable(),
+    credit,
     deposited_at: time.nullable(),
     final_at: time.nullable(),
     settled_at: time.nullable(),

@@ -13,18 +13,25 @@ import {
 import { policyChangeOf } from '../jobs/people/policy-procedure.ts'
 import type { ConsolePeople, ConsoleUser, EachDone } from '../ops/console/people.ts'
 import { readConsoleRequest } from '../people/console-request.ts'
-import { type DecisionContent, readDecision, type Signer, writeDecision } from '../people/decision.ts'
+import {
+  type DecisionContent,
+  type Person,
+  readDecision,
+  type Signer,
+  writeDecision,
+} from '../people/decision.ts'
 import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts'
 import { dropText, retrySentences } from '../presentation/lists.ts'
 import { type Database, inTransaction } from '../store/database.ts'
 import { mayDecide, readDecisions } from '../store/decisions.ts'
 import { dropQuarantined } from '../store/quarantine.ts'
-import { listAudit, type RecordedAct, recordAccess } from '../store/sessions.ts'
+import { deleteInvitation, listAudit, type RecordedAct, recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { caseWorkPart } from './console-cases.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
 import { createExporter } from './console-downloads.ts'
 import { openPeopleLogins, openReaderLogins } from './console-logins.ts'
+import { registerPart, tokensPart } from './console-register.ts'
 import { requestingPart } from './console-requests.ts'
 import {
   type ConsoleDecisionDeps,
@@ -76,6 +83,8 @@ export function composePeople(
       reading(listAudit(logins.toAudit(user), { person: null, action: null, after: null, limit })),
     policyOfSettings: () => ({ kind: 'policy', change: policyChangeOf(ruleSetOf(current())) }),
     ...requestingPart(db, settings, reading),
+    ...registerPart({ ...deciding, origin: deps.origin }, reading),
+    ...tokensPart(db, reading),
     recordAct: record,
     exportBooks: createExporter(settings),
     async retryQuarantine(user) {
@@ -138,7 +147,11 @@ function decidingPart(
       const contents = texts.map(requestedContent)
       const signer = signerOf(user, texts, assertion)
       return asDecider(() =>
-        each(contents, async (content) => (await submitDecision(deps, content, signer)).id),
+        each(contents, async (content) => {
+          const { id } = await submitDecision(deps, content, signer)
+          if (content.kind === 'person') await deleteInvitation(db, (content.change as Person).person)
+          return id
+        }),
       )
     },
     approve: (user, ids, assertion) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { writeOffAccounts } from '../core/evidence.ts'
-import type { JsonValue } from './decision.ts'
+import { type JsonValue, personSchema } from './decision.ts'
 
 const reason = z.string().trim().min(1).max(500)
 const number = z.string().regex(/^[1-9]\d{0,17}$/)
@@ -41,6 +41,7 @@ const addresses = z.discriminatedUnion('action', [
 ])
 
 const schema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('person'), change: personSchema }),
   z.object({ kind: z.literal('journal'), change: journal }),
   z.object({ kind: z.literal('reversal'), change: z.strictObject({ journal: number, reason }) }),
   z.object({ kind: z.literal('addresses'), change: addresses }),

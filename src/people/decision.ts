@@ -50,7 +50,7 @@ export function readDecision(text: string): DecisionContent | null {
 
 export const personNameForm = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,99}$/u
 
-const personSchema = z.strictObject({
+export const personSchema = z.strictObject({
   person: z.string().regex(personNameForm),
   roles: z.array(z.enum(personRoles)),
   /** Public keys. */

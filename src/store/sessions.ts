@@ -170,6 +170,13 @@ export async function readInvitation(
   return rows[0] ?? null
 }
 
+export async function listInvitations(db: Kysely<Tables>): Promise<Invitation[]> {
+  const { rows } = await sql<Invitation>`
+    select person, roles, challenge, passkey from invitation
+    where expires_at > clock_timestamp() order by expires_at`.execute(db)
+  return rows
+}
+
 /** The first passkey stays. */
 export async function keepPasskey(db: Kysely<Tables>, token: Buffer, passkey: string): Promise<void> {
   await sql`update invitation set passkey = ${passkey} where token = ${token} and passkey is null`.execute(db)

@@ -38,6 +38,7 @@ describe.skipIf(!browserInstalled())('every page, in Chromium', () => {
     console = await openPeopleConsole()
     const { webhook, deposit } = await storeRowsOfPages(console.books)
     ada = await console.joined('ada', 'administrator,operator,approver,accountant,auditor')
+    await console.asErin('api token create shop --scopes read_deposits')
     const invited = await console.asErin('people invite bob --roles viewer')
     const [, link = ''] = /invitations\/(\S+)/.exec(invited.out) ?? []
     ids = {

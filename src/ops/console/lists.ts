@@ -1,10 +1,8 @@
-import type { Person } from '../../people/decision.ts'
 import { proposalColumns, scorecardColumns } from '../../presentation/lists.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import type { ProposalLine } from '../../store/books/proposals.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
-import type { AuditLine } from '../../store/sessions.ts'
-import { type Html, html, type ShownColumn, tableOf, timeOf, withShown } from './html.ts'
+import { type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
 import { stagesTable, streamsTable } from './overview-tables.ts'
 import { type ConsolePage, filterForm, pager, partHtml, sectionOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
@@ -96,31 +94,3 @@ function scorecard(lines: readonly ScorecardLine[]): Html {
     empty: 'No deposits in the last seven days.',
   })
 }
-
-/** @param log null if the reader may not see them */
-export function peoplePage(people: readonly Person[], log: readonly AuditLine[] | null): ConsolePage {
-  const body = html`<h1>People</h1>
-<p class="note">Who decides, by signed decisions of administrators. To add a person: bin/depositd people invite NAME --roles ROLES</p>
-${tableOf(people, { caption: 'People, their roles and keys', columns: personColumns, empty: 'No people yet. The first one enters with: bin/depositd people add NAME --roles administrator' })}
-${log === null ? null : sectionOf('What they did', tableOf(log, { caption: 'The newest of the audit log', columns: logColumns, empty: 'None yet. Sign-ins, exports, decisions and work on cases appear here.' }))}`
-  return { title: 'People', entry: '/people', body }
-}
-
-const personColumns: ShownColumn<Person>[] = [
-  { title: 'NAME', value: ({ person }) => person },
-  { title: 'ROLES', value: ({ roles }) => roles.join(', ') },
-  {
-    title: 'SIGNS WITH',
-    value: ({ keys }) => {
-      const passkeys = keys.filter((key) => key.startsWith('passkey ')).length
-      return `passkeys: ${passkeys}; key files: ${keys.length - passkeys}`
-    },
-  },
-]
-
-const logColumns: ShownColumn<AuditLine>[] = [
-  { title: 'AT', value: ({ at }) => at.toISOString(), show: ({ at }) => timeOf(at) },
-  { title: 'PERSON', value: ({ person, login }) => person ?? (login === null ? '' : `login ${login}`) },
-  { title: 'DID', value: ({ action }) => action.replaceAll('_', ' ') },
-  { title: 'ABOUT', value: ({ detail }) => detail ?? '' },
-]

@@ -8,6 +8,7 @@ import type { DecisionState } from '../../people/register.ts'
 import { type DecisionKind, type PersonRole, requesters } from '../../people/roles.ts'
 import { decisionKindText, type ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
+import type { ApiToken, NewApiToken } from '../../store/api-tokens.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
 import type { UploadedFile } from '../../store/mismatches/attachments.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
@@ -43,6 +44,7 @@ export const mayDo = {
   'export the books': ['accountant', 'auditor', 'administrator'],
   'see the audit log': ['auditor', 'administrator'],
   'see the settings': ['auditor', 'administrator'],
+  'make tokens': ['administrator'],
 } as const satisfies Record<string, readonly PersonRole[]>
 
 type Permission = keyof typeof mayDo
@@ -68,6 +70,11 @@ export function requesterOf(user: ConsoleUser | null, kind: DecisionKind): Conso
 export function mayRequest(user: ConsoleUser | null, kind: DecisionKind): user is ConsoleUser {
   return user?.roles.includes(requesters[kind]) ?? false
 }
+
+/** `code`: of the passkey, as the person reads it; null until it is made. */
+export type ConsoleInvitation = Pick<Invitation, 'person' | 'roles'> & { code: string | null }
+
+export type PersonChange = { action: string; person: string; roles: readonly PersonRole[] }
 
 /** All of the books without a month. */
 export type ConsoleExport = { format: ExportFormatName; isValued: boolean; period: string | null }
@@ -140,6 +147,17 @@ export type ConsolePeople = {
   reject: (user: ConsoleUser, id: bigint, reason: string) => Promise<void>
   /** Those who may decide now. */
   everyone: () => Promise<readonly Person[]>
+  /** Open ones. */
+  invitations: () => Promise<readonly ConsoleInvitation[]>
+  /** @returns the link */
+  invite: (user: ConsoleUser, invited: Pick<Person, 'person' | 'roles'>) => Promise<string>
+  /** @throws Fault `usage_bad` if there is no such person or passkey */
+  personOf: (change: PersonChange) => Promise<ConsoleRequestContent>
+  tokens: (limit: number) => Promise<readonly ApiToken[]>
+  /** @returns the token. @throws Fault `usage_bad` if the name is used or odd */
+  makeToken: (user: ConsoleUser, token: Omit<NewApiToken, 'by'>) => Promise<string>
+  /** @returns false if no active token has this name */
+  revokeToken: (user: ConsoleUser, name: string) => Promise<boolean>
   /** The newest of what people did. */
   log: (user: ConsoleUser, limit: number) => Promise<readonly AuditLine[]>
   /** In the audit log, before the data leaves. */

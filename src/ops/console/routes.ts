@@ -19,12 +19,13 @@ import { runDoctor, showDoctor } from './doctor.ts'
 import { downloadBundle, downloadDispute, downloadExport } from './downloads.ts'
 import { draftJournal, draftReversal, showJournal, showJournals, showNewJournal } from './journal-routes.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
-import { peoplePage, proposalFilter, proposalsPage, servicesPage } from './lists.ts'
+import { proposalFilter, proposalsPage, servicesPage } from './lists.ts'
 import { mismatchPage } from './mismatch-page.ts'
 import { causesPage, mentionsMax, mentionsPage, mismatchesPage, mismatchFilter } from './mismatches.ts'
 import { networksPage } from './networks.ts'
 import { overviewPage } from './overview.ts'
-import { type ConsolePeople, type ConsoleUser, may, namesOf, personWho } from './people.ts'
+import { type ConsolePeople, type ConsoleUser, may, mayRequest, namesOf, personWho } from './people.ts'
+import { changePeople, peoplePage } from './people-pages.ts'
 import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
 import { type ConsoleReader, choicesOf } from './reader.ts'
 import { type ConsoleAnswer, type ConsoleHandler, type ConsoleRequest, readNumbered } from './request.ts'
@@ -43,6 +44,7 @@ import {
   takePasskey,
 } from './sign-in-routes.ts'
 import { viewQuery } from './tabs.ts'
+import { changeTokens, showTokens } from './tokens.ts'
 import { changeViews } from './views.ts'
 import { dropWebhook, retryWebhooks, showQuarantine, showWebhook } from './webhooks.ts'
 
@@ -79,7 +81,8 @@ export const routes: Readonly<Record<string, Route>> = {
   '/networks': { get: showNetworks },
   '/doctor': { get: showDoctor, post: runDoctor },
   '/settings': { get: showSettings, post: draftPolicy },
-  '/people': { get: showPeople },
+  '/people': { get: showPeople, post: changePeople },
+  '/tokens': { get: showTokens, post: changeTokens },
   '/decisions': { get: showDecisions, post: requestDecision },
   '/decisions/draft': { post: draft },
   '/decisions/waiting': { get: showWaiting, post: approveAll },
@@ -220,7 +223,8 @@ const logMax = 50
 async function showPeople({ people, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   readQuery(search, {})
   const log = user !== null && may(user, 'see the audit log') ? await people.log(user, logMax) : null
-  return peoplePage(await people.everyone(), log)
+  const invitations = mayRequest(user, 'person') ? await people.invitations() : []
+  return peoplePage({ people: await people.everyone(), log, invitations, user })
 }
 
 async function showLedger({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {

@@ -65,14 +65,19 @@ const neverSafe: CreditReport = {
   proof: null,
 }
 
-export async function readCredit(db: Kysely<Tables>, id: bigint): Promise<CreditReport> {
-  const { rows } = await sql<CreditReport>`
-    select is_safe as safe, asset, asset_symbol, amount::text as amount, amount_base::text as amount_base, since, reason,
-      case when is_safe then jsonb_build_object('height', height::text, 'block_hash', block_hash, 'final_at',
+/** Of each of these deposits. */
+export async function readCredits(
+  db: Kysely<Tables>,
+  ids: readonly bigint[],
+): Promise<(id: bigint) => CreditReport> {
+  const { rows } = await sql<CreditReport & { id: bigint }>`
+    select deposit_id as id, is_safe as safe, asset, asset_symbol, amount::text as amount, amount_base::text as amount_base,
+      since, reason, case when is_safe then jsonb_build_object('height', height::text, 'block_hash', block_hash, 'final_at',
         to_char(final_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as finality,
       journal_id::text as proof
-    from accounting.credit_safety where deposit_id = ${id}`.execute(db)
-  return rows[0] ?? neverSafe
+    from accounting.credit_safety where deposit_id = any(${ids}::bigint[])`.execute(db)
+  const credits = new Map(rows.map(({ id, ...credit }) => [id, credit]))
+  return (id) => credits.get(id) ?? neverSafe
 }
 
 type ShownTransfer = {
@@ -127,7 +132,7 @@ async function showDeposit(
   { id, group_id, matrix }: FoundDeposit,
   evidenceMax?: number,
 ): Promise<DepositReport> {
-  const [deposit, mismatches, evidence, journals, credit, assets] = await Promise.all([
+  const [deposit, mismatches, evidence, journals, creditOf, assets] = await Promise.all([
     sql<ReportedDeposit>`select ${reportFields} from deposit_report d where d.id = ${id}`.execute(db),
     sql<DepositReport['mismatches'][number]>`
       select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail,
@@ -150,7 +155,7 @@ async function showDeposit(
       db,
     ),
     readJournals(db, id),
-    readCredit(db, id),
+    readCredits(db, [id]),
     readAssetNames(db),
   ])
   const [row] = deposit.rows
@@ -163,7 +168,7 @@ async function showDeposit(
     mismatches: mismatches.rows,
     evidence: evidence.rows,
     journals,
-    credit,
+    credit: creditOf(id),
     assets: Object.fromEntries(assets),
   }
 }
@@ -197,12 +202,16 @@ export async function countReconciled(db: Kysely<Tables>, service: ServiceName):
 export async function versionOfDeposit(
   db: Kysely<Tables>,
   id: bigint,
-): Promise<{ version: string; state: string } | null> {
-  const { rows } = await sql<{ version: string; state: string }>`
-    select d.state, concat_ws(' ', d.xmin,
+): Promise<{ version: string; state: string; isSafe: boolean } | null> {
+  const { rows } = await sql<{ version: string; state: string; isSafe: boolean }>`
+    select d.state,
+      coalesce((select c.action = 'safe' from credit_safety c where c.deposit_id = d.id order by c.number desc limit 1), false)
+        as "isSafe",
+      concat_ws(' ', d.xmin,
       (select string_agg(m.xmin::text, ',' order by m.id) from mismatch m where m.deposit_id = d.id),
       (select count(*) from evidence e where e.group_id = d.group_id),
-      (select max(j.id) from ledger_journal j where j.deposit_id = d.id)) as version
+      (select max(j.id) from ledger_journal j where j.deposit_id = d.id),
+      (select max(c.id) from credit_safety c where c.deposit_id = d.id)) as version
     from deposit d where d.id = (select coalesce(merged_into, id) from deposit where id = ${id})`.execute(db)
   return rows[0] ?? null
 }
