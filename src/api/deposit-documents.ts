@@ -34,10 +34,6 @@ export function depositDocument(
   { networks }: Reader,
 ): z.output<typeof listedDeposit> {
   const { id, owner_kind: kind, owner_id: owner } = row
-  const explorerOf = (network: string | null, tx: string | null) => {
-    const address = networks.find(({ name }) => name === network)?.explorer
-    return tx === null || address === undefined ? null : address.replace('{tx}', tx)
-  }
   return {
     id,
     service: row.service,
@@ -73,11 +69,20 @@ export function depositDocument(
       mismatches: `/v1/mismatches?deposit=${id}&status=all`,
       statement: owner === null ? null : `/v1/owners/${encodeURIComponent(owner)}/statement`,
       explorer: {
-        deposit: explorerOf(row.network, row.tx),
-        settlement: explorerOf(row.settlement_network, row.settlement_tx),
+        deposit: explorerLink(networks, row.network, row.tx),
+        settlement: explorerLink(networks, row.settlement_network, row.settlement_tx),
       },
     },
   }
+}
+
+function explorerLink(
+  networks: Reader['networks'],
+  network: string | null,
+  tx: string | null,
+): string | null {
+  const address = networks.find(({ name }) => name === network)?.explorer
+  return tx === null || address === undefined ? null : address.replace('{tx}', tx)
 }
 
 function creditDocument({

@@ -1,5 +1,6 @@
 import type { Cell, Matrix } from '../core/judging/matrix.ts'
 import { type AssetLabels, mismatchSentence } from './mismatch-sentence.ts'
+import type { CreditStanding } from './reasons.ts'
 import { type Fact, type ServicesShown, serviceColumn, type TableColumn } from './text.ts'
 
 /** Amounts are decimal text. */
@@ -23,6 +24,7 @@ export type DepositDetail = {
   mismatches: readonly DepositMismatch[]
   evidence: readonly EvidenceLine[]
   journals: readonly JournalSummary[]
+  credit: CreditStanding
   /** By key. */
   assets: AssetLabels
 }

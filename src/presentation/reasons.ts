@@ -2,7 +2,7 @@ import type { CreditObstacle } from '../core/credit-safety.ts'
 import type { VerdictReason } from '../core/explaining/verdict-reason.ts'
 import type { DepositState } from '../core/judging/reconcile.ts'
 import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-sentence.ts'
-import type { TableColumn } from './text.ts'
+import type { Fact, TableColumn } from './text.ts'
 
 /** Made anew from stored evidence. */
 export type Explanation =
@@ -37,4 +37,35 @@ function decidedBy({ rule, policy, until }: VerdictReason, assets: AssetLabels):
   const line = policy === null ? null : amountsInUnits(policy, assets)
   const decided = [rule, line, until === null ? null : `until ${until.toISOString()}`]
   return decided.filter((part) => part !== null).join('; ')
+}
+
+const obstacleTexts: Readonly<Record<CreditObstacle, string>> = {
+  not_final: 'the payment is not final on its chain',
+  address: 'the address is not yours, or not valid',
+  amounts: 'a claim differs from the payment',
+  sources: 'sources that the policy requires do not agree yet',
+  stopped: 'it is held, went back or was given up',
+  mismatch: 'a severe mismatch',
+  not_booked: 'it is not booked for its owner',
+}
+
+/** Whether the owner of a deposit may be credited, as recorded. `amount` in units of the asset. */
+export type CreditStanding = {
+  safe: boolean
+  since: Date | null
+  reason: string | null
+  amount: string | null
+  asset_symbol: string | null
+  proof: string | null
+}
+
+/** With what it waits for if it was never safe. */
+export function creditFact({ safe, since, reason, ...credit }: CreditStanding, explained: Explanation): Fact {
+  const { amount, asset_symbol: symbol, proof } = credit
+  if (since !== null) {
+    const state = safe ? `safe: ${amount} ${symbol}, journal ${proof}` : `withdrawn: ${amount} ${symbol}`
+    return { name: 'credit', lines: [`${state}, since ${since.toISOString()}`, reason ?? ''] }
+  }
+  const obstacles = 'problem' in explained ? [] : explained.obstacles
+  return { name: 'credit', lines: ['not safe', ...obstacles.map((one) => obstacleTexts[one])] }
 }

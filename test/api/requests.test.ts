@@ -106,7 +106,7 @@ describe('a request', () => {
     const { status, body } = await api.get('/v1/deposits/1?state=settled&wiat=3s')
     expect([status, body.errors]).toEqual([
       400,
-      [{ parameter: 'wiat', detail: 'is not a parameter of this operation; it has wait, state' }],
+      [{ parameter: 'wiat', detail: 'is not a parameter of this operation; it has wait, state, credit' }],
     ])
     expect((await api.get('/v1/services?limit=3')).body.detail).toContain('it has none')
     expect((await api.get('/v1/deposits?limit=0')).body.detail).toContain('from 1 to 500')
@@ -194,6 +194,30 @@ describe('a request that waits', () => {
     const state = await api.get(`/v1/deposits/${id}?wait=30s&state=confirmed`)
     expect(state.body.state).toBe('confirmed')
     expect(Date.now() - began).toBeLessThan(20_000)
+  })
+
+  test('is answered when the owner may be credited', { timeout: 30_000 }, async () => {
+    const id = await pay()
+    const waiting = api.get(`/v1/deposits/${id}?wait=1s&credit=safe`)
+    expect((await waiting).body.credit).toEqual({
+      safe: false,
+      amount: null,
+      since: null,
+      reason: null,
+      finality: null,
+      proof: null,
+    })
+    const { body } = await api.get('/v1/deposits?service_id=dep_1')
+    const [safe] = body.data as { id: string; credit: { amount: object; since: string; proof: string } }[]
+    const began = Date.now()
+    const found = await api.get(`/v1/deposits/${safe?.id}?wait=30s&credit=safe`)
+    expect(Date.now() - began).toBeLessThan(20_000)
+    expect(found.body.credit).toEqual(safe?.credit)
+    expect(safe?.credit).toMatchObject({
+      safe: true,
+      amount: { amount: expect.stringMatching(/^\d+\.\d{6}$/) },
+      proof: expect.stringMatching(/^\d+$/),
+    })
   })
 
   test('is answered at once when the server stops', { timeout: 30_000 }, async () => {

@@ -1,5 +1,4 @@
 import { toTxId } from '../../core/asset.ts'
-import type { CreditObstacle } from '../../core/credit-safety.ts'
 import { rulesOf } from '../../core/decide.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { explainDeposit } from '../../jobs/books/decide-again.ts'
@@ -17,7 +16,7 @@ import {
 } from '../../presentation/deposit.ts'
 import { proposalColumns } from '../../presentation/lists.ts'
 import type { AssetLabels } from '../../presentation/mismatch-sentence.ts'
-import { type Explanation, reasonDocument, reasonText } from '../../presentation/reasons.ts'
+import { creditFact, type Explanation, reasonDocument, reasonText } from '../../presentation/reasons.ts'
 import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
 import { type DepositLine, listDeposits } from '../../store/books/list-deposits.ts'
 import { listProposals, type ProposalLine } from '../../store/books/proposals.ts'
@@ -87,29 +86,6 @@ function textOf({ explanation, ...shown }: DepositWithExplanation, services: Ser
     section('evidence', [table(evidence, evidenceColumns)]),
     section('journals', journals.map(journalText)),
   ].join('')
-}
-
-const obstacleTexts: Readonly<Record<CreditObstacle, string>> = {
-  not_final: 'the payment is not final on its chain',
-  address: 'the address is not yours, or not valid',
-  amounts: 'a claim differs from the payment',
-  sources: 'sources that the policy requires do not agree yet',
-  stopped: 'it is held, went back or was given up',
-  mismatch: 'a severe mismatch',
-  not_booked: 'it is not booked for its owner',
-}
-
-function creditFact(
-  { safe, since, reason, ...credit }: DepositReport['credit'],
-  explained: Explanation,
-): Fact {
-  const { amount, asset_symbol: symbol, proof } = credit
-  if (since !== null) {
-    const state = safe ? `safe: ${amount} ${symbol}, journal ${proof}` : `withdrawn: ${amount} ${symbol}`
-    return { name: 'credit', lines: [`${state}, since ${since.toISOString()}`, reason ?? ''] }
-  }
-  const obstacles = 'problem' in explained ? [] : explained.obstacles
-  return { name: 'credit', lines: ['not safe', ...obstacles.map((one) => obstacleTexts[one])] }
 }
 
 async function explainShown(

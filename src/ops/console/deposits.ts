@@ -16,7 +16,7 @@ import {
 } from '../../presentation/deposit.ts'
 import { lossText } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
-import { reasonColumns } from '../../presentation/reasons.ts'
+import { creditFact, reasonColumns } from '../../presentation/reasons.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import {
   clip,
@@ -51,7 +51,7 @@ export function depositPage(
 <h1>Deposit ${id} ${stateBadge(fieldText(deposit, 'state'))}</h1>
 ${courseOf(deposit)}
 ${explorerLinks(deposit, explorers)}
-${factsOf(depositFacts(shown, services))}
+${factsOf([...depositFacts(shown, services), creditFact(shown.credit, shown.explanation)])}
 ${sectionOf('Who says what', matrixTable(shown))}
 ${sectionOf(
   'Mismatches',

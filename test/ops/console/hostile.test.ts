@@ -102,6 +102,7 @@ const deposit: ConsoleDeposit = {
     },
   ],
   evidence: [{ inbox_id: '1', source: evil, what: evil, received_at: at }],
+  credit: { safe: true, since: at, reason: evil, amount: evil, asset_symbol: evil, proof: '1' },
   assets: {},
   journals: [
     {
