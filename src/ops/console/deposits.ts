@@ -24,11 +24,11 @@ import {
   type Html,
   type HtmlContent,
   html,
+  readable,
   type ShownColumn,
   tableOf,
   timeOf,
   withShown,
-  withTimes,
 } from './html.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityColumn, stateBadge } from './page.ts'
 import type { ConsoleUser } from './people.ts'
@@ -196,7 +196,7 @@ function journalsHtml({ id, journals }: ConsoleDeposit): Html {
   if (journals.length === 0) return html`<p class="empty">Nothing is booked of it yet.</p>`
   const shown = journals.slice(0, journalsMax).map((journal) => {
     const title = journalTitle(journal)
-    return html`<h3 class="journal">${withTimes(title)}</h3>
+    return html`<h3 class="journal">${readable(title)}</h3>
 ${tableOf(journal.transfers, { caption: title, columns: transferColumns, empty: '' })}`
   })
   const left = journals.length - shown.length

@@ -48,7 +48,7 @@ export function withShown<Row>(
 export function factsOf(facts: readonly (Fact & { show?: HtmlContent })[]): Html {
   const parts = facts.map(
     ({ name, lines, show }) =>
-      html`<div><dt>${name}</dt>${show === undefined ? lines.map((line) => html`<dd>${withTimes(clip(line))}</dd>`) : html`<dd>${show}</dd>`}</div>
+      html`<div><dt>${name}</dt>${show === undefined ? lines.map((line) => html`<dd>${readable(clip(line))}</dd>`) : html`<dd>${show}</dd>`}</div>
 `,
   )
   return html`<dl class="facts">${parts}</dl>`
@@ -56,7 +56,7 @@ export function factsOf(facts: readonly (Fact & { show?: HtmlContent })[]): Html
 
 function cellOf<Row>(row: Row, { title, value, align, show }: ShownColumn<Row>): Html {
   const text = value(row)
-  const content = show === undefined ? withTimes(clip(text, longestCell)) : show(row)
+  const content = show === undefined ? readable(clip(text, longestCell)) : show(row)
   const length =
     (show === undefined && text === '') || content === '' || content === null
       ? 'none'
@@ -85,11 +85,20 @@ function timeHtml(iso: string): Html {
 
 const exactTimes = /(\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)/
 
-/** The command line writes exact times into its texts. */
-export function withTimes(text: string): HtmlContent {
+/** As people read it: the command line writes exact times into its texts, and amounts without separators. */
+export function readable(text: string): HtmlContent {
   return text
     .split(exactTimes)
-    .map((part) => (exactTimes.test(part) && !Number.isNaN(Date.parse(part)) ? timeHtml(part) : part))
+    .map((part) =>
+      exactTimes.test(part) && !Number.isNaN(Date.parse(part)) ? timeHtml(part) : withSeparators(part),
+    )
+}
+
+/** The whole part of a decimal, from 1,000 on. Whole numbers stay as they are: they may be ids. */
+function withSeparators(text: string): string {
+  return text.replaceAll(/(?<![\w.])\d{4,}(?=\.\d)/g, (digits) =>
+    digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ','),
+  )
 }
 
 /** Trusted markup, made by `html`. A string is never taken for markup. */

@@ -13,11 +13,11 @@ import {
   type Html,
   type HtmlContent,
   html,
+  readable,
   type ShownColumn,
   tableOf,
   timeOf,
   withShown,
-  withTimes,
 } from './html.ts'
 import { causesTable } from './overview-tables.ts'
 import {
@@ -189,5 +189,5 @@ const listColumns = withShown(mismatchColumns, {
     html`${name === null ? status : `${status}, ${name}`}${regressed ? html` ${badge('warning', 'regressed')}` : null}`,
   'ACT IN': ({ act_in: left }: MismatchRow) => (left === 'overdue' ? badge('severe', left) : left),
   DETAIL: (row: MismatchRow) =>
-    html`${withTimes(clip(mismatchSentence(row), longestDetail))}<p class="next">${entryOf(row.kind).next}</p>`,
+    html`${readable(clip(mismatchSentence(row), longestDetail))}<p class="next">${entryOf(row.kind).next}</p>`,
 })

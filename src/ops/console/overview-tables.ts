@@ -9,7 +9,7 @@ import type { StoreTotals } from '../../store/gauges.ts'
 import type { Live, OpenCause } from '../gauges.ts'
 import { shownAccounts } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'
-import { type Html, html, linkTo, type ShownColumn, tableOf, timeOf } from './html.ts'
+import { type Html, html, linkTo, readable, type ShownColumn, tableOf, timeOf } from './html.ts'
 import { badge, severityColumn, type Tone } from './page.ts'
 import type { ConsoleChoices } from './reader.ts'
 
@@ -54,7 +54,7 @@ function causeColumns(choices: CausesShown): readonly ShownColumn<OpenCause>[] {
     {
       title: 'LOSS',
       value: (cause) => lossLines(cause).join(', '),
-      show: (cause) => lossLines(cause).map((line) => html`<div>${line}</div>`),
+      show: (cause) => lossLines(cause).map((line) => html`<div>${readable(line)}</div>`),
       align: 'right',
     },
     { title: 'FIRST', value: ({ since }) => since.toISOString(), show: ({ since }) => timeOf(since) },

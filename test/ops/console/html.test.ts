@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clip, html, linkTo } from '../../../src/ops/console/html.ts'
+import { clip, html, linkTo, readable } from '../../../src/ops/console/html.ts'
 
 test('what is put in is text, whatever it looks like', () => {
   expect(html`<p title="${'" onload="x'}">${'<script>alert(1)</script>'}</p>`.text).toBe(
@@ -37,4 +37,11 @@ test('a text without end is cut', () => {
 test('a link carries what is given, escaped', () => {
   expect(linkTo('/deposits', { owner: 'a&b=c', state: null, network: '' })).toBe('/deposits?owner=a%26b%3Dc')
   expect(linkTo('/deposits')).toBe('/deposits')
+})
+
+test('amounts have separators from a thousand on; ids, hashes and parts after the dot have none', () => {
+  const shown = (text: string) => html`${readable(text)}`.text
+  expect(shown('1234567.891234 USDC, -11018.970000')).toBe('1,234,567.891234 USDC, -11,018.970000')
+  expect(shown('999.1234567 and 12345678')).toBe('999.1234567 and 12345678')
+  expect(shown('journal 12345, 0x12345678.5, v1.23456.7')).toBe('journal 12345, 0x12345678.5, v1.23456.7')
 })
