@@ -1033,6 +1033,7 @@ CREATE INDEX ledger_journal_deposit_id ON public.ledger_journal USING btree (dep
 CREATE INDEX ledger_journal_event_at ON public.ledger_journal USING btree (event_at);
 CREATE INDEX ledger_journal_late ON public.ledger_journal USING btree (period) WHERE (period <> ledger_month(event_at));
 CREATE INDEX ledger_journal_opening ON public.ledger_journal USING btree (event_at) WHERE (kind = 'opening'::text);
+CREATE INDEX ledger_journal_rare ON public.ledger_journal USING btree (kind, id) WHERE (kind <> ALL (ARRAY['deposit'::text, 'settlement'::text, 'conversion'::text]));
 CREATE INDEX ledger_journal_transfer ON public.ledger_journal USING btree (transfer);
 CREATE INDEX ledger_journal_write_off ON public.ledger_journal USING btree (deposit_id) WHERE (kind = 'write_off'::text);
 CREATE INDEX ledger_period_event_period ON public.ledger_period_event USING btree (period);

@@ -73,6 +73,7 @@ create index ledger_journal_write_off on ledger_journal (deposit_id) where kind 
 -- Few journals are late or reverse another one; these indexes cost the others nothing.
 create index ledger_journal_late on ledger_journal (period)
   where period <> ledger_month(event_at);
+create index ledger_journal_rare on ledger_journal (kind, id) where kind not in ('deposit', 'settlement', 'conversion');
 create index ledger_journal_opening on ledger_journal (event_at) where kind = 'opening';
 create unique index ledger_journal_reverses_key on ledger_journal (reverses) where reverses is not null;
 

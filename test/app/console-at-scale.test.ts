@@ -104,6 +104,12 @@ test('no page reads a table of deposits, mismatches, evidence or the ledger thro
     '/proposals',
     `/mismatches/${mismatch}`,
     '/ledger',
+    '/ledger/journals',
+    '/ledger/journals?period=2026-02',
+    '/ledger/journals?kind=manual',
+    '/ledger/journals?by=ada',
+    '/ledger/journals/7',
+    '/networks',
     '/ledger/statement?owner=channel:shop',
     `/ledger/statement?owner=channel:shop&from=${yearAgo}`,
     `/ledger/statement?owner=shop-7&from=${yearAgo}`,
@@ -125,7 +131,7 @@ test('no page reads a table of deposits, mismatches, evidence or the ledger thro
   await shown[Symbol.asyncDispose]()
   await ended()
   expect(await readThrough()).toBe(before)
-})
+}, 600_000)
 
 const p95MaxMs = 200
 const yearAgo = new Date(Date.now() - 365 * 86_400_000).toISOString().slice(0, 10)

@@ -39,8 +39,11 @@ test('a link carries what is given, escaped', () => {
   expect(linkTo('/deposits')).toBe('/deposits')
 })
 
+function shown(text: string): string {
+  return html`${readable(text)}`.text
+}
+
 test('amounts have separators from a thousand on; ids, hashes and parts after the dot have none', () => {
-  const shown = (text: string) => html`${readable(text)}`.text
   expect(shown('1234567.891234 USDC, -11018.970000')).toBe('1,234,567.891234 USDC, -11,018.970000')
   expect(shown('999.1234567 and 12345678')).toBe('999.1234567 and 12345678')
   expect(shown('journal 12345, 0x12345678.5, v1.23456.7')).toBe('journal 12345, 0x12345678.5, v1.23456.7')
