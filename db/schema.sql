@@ -1037,6 +1037,7 @@ CREATE INDEX ledger_journal_rare ON public.ledger_journal USING btree (kind, id)
 CREATE INDEX ledger_journal_transfer ON public.ledger_journal USING btree (transfer);
 CREATE INDEX ledger_journal_write_off ON public.ledger_journal USING btree (deposit_id) WHERE (kind = 'write_off'::text);
 CREATE INDEX ledger_period_event_period ON public.ledger_period_event USING btree (period);
+CREATE INDEX ledger_snapshot_account ON public.ledger_snapshot USING btree (account, span);
 CREATE INDEX ledger_snapshot_event ON public.ledger_snapshot USING btree (event) WHERE (span = 'day'::text);
 CREATE INDEX ledger_transfer_credit ON ONLY public.ledger_transfer USING btree (credit, asset);
 CREATE INDEX ledger_transfer_debit ON ONLY public.ledger_transfer USING btree (debit, asset);
@@ -2608,11 +2609,14 @@ AS $function$
   ), entries as (
     select o.account, o.asset, e.event_at, e.recorded_at, e.journal_id, e.leg, o.side * e.amount as amount
     from own o cross join lateral public.ledger_entries_of(o.account, o.asset, from_at, to_at, entries_max) e
+  ), turnovers as materialized (
+    select ends.part, t.account, t.asset, t.debit - t.credit as amount
+    from ends cross join lateral public.ledger_turnover(ends.at - interval '1 microsecond', 'infinity',
+      coalesce((select array_agg(distinct account) from own), '{}')) t
   ), balances as (
-    select ends.part, ends.line, ends.at, o.account, o.asset, o.side * coalesce(t.debit - t.credit, 0) as balance
+    select ends.part, ends.line, ends.at, o.account, o.asset, o.side * coalesce(t.amount, 0) as balance
     from ends cross join own o
-      left join lateral public.ledger_turnover(ends.at - interval '1 microsecond', 'infinity') t
-        on t.account = o.account and t.asset = o.asset
+      left join turnovers t on t.part = ends.part and t.account = o.account and t.asset = o.asset
   ), lines as (
     select part, line, at as event_at, null::timestamptz as recorded_at, null::bigint as journal_id, null::int as leg,
       account, asset, null::numeric as amount, balance
@@ -3155,11 +3159,12 @@ AS $function$
   where kept.sums is distinct from found.sums
 $function$
 ;
-CREATE OR REPLACE FUNCTION public.ledger_turnover(as_of timestamp with time zone, recorded_as_of timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.ledger_turnover(as_of timestamp with time zone, recorded_as_of timestamp with time zone, only_accounts text[] DEFAULT NULL::text[])
  RETURNS TABLE(account text, asset text, debit numeric, credit numeric)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
 #variable_conflict use_column
 declare
@@ -3176,25 +3181,31 @@ begin
   from (
     select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
     where s.span = 'month' and s.recorded < recorded_month and s.event < event_month
+      and (only_accounts is null or s.account = any(only_accounts))
     union all
     select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
     where s.span = 'day' and s.recorded < recorded_month and s.event >= event_month and s.event < event_day
+      and (only_accounts is null or s.account = any(only_accounts))
     union all
     select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
     where s.span = 'day' and s.recorded >= recorded_month and s.recorded < recorded_day and s.event < event_day
+      and (only_accounts is null or s.account = any(only_accounts))
     union all
     select side.account, t.asset, side.debit, side.credit
     from (
       select t.debit, t.credit, t.asset, sum(t.amount) as amount from (
         select t.debit, t.credit, t.asset, t.amount from public.ledger_transfer t
         where t.recorded_at >= recorded_from and t.recorded_at <= recorded_as_of and t.event_at <= as_of
+          and (only_accounts is null or t.debit = any(only_accounts) or t.credit = any(only_accounts))
         union all
         select t.debit, t.credit, t.asset, t.amount from public.ledger_transfer t
         where t.event_at >= event_from and t.event_at <= as_of and t.recorded_at < recorded_from
+          and (only_accounts is null or t.debit = any(only_accounts) or t.credit = any(only_accounts))
       ) as t group by 1, 2, 3
     ) as t
       cross join lateral (values (t.debit, t.amount, 0), (t.credit, 0, t.amount)) as side (account, debit, credit)
   ) as part
+  where only_accounts is null or part.account = any(only_accounts)
   group by part.account, part.asset;
 end
 $function$

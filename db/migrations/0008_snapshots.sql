@@ -24,6 +24,7 @@ create table ledger_snapshot (
 );
 
 create index ledger_snapshot_event on ledger_snapshot (event) where span = 'day';
+create index ledger_snapshot_account on ledger_snapshot (account, span);
 
 create trigger ledger_snapshot_day_append_only before update or delete or truncate on ledger_snapshot_day
   for each statement execute function refuse_change();
@@ -102,10 +103,12 @@ returns table (span text, event date, account text, asset text, kept numeric[], 
 $$;
 
 -- Turnover of each account up to a time of events and a time of recording: whole months and days come from snapshots, the
--- rest, which is one day of events and the days without a snapshot, from transfers.
-create function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz)
+-- rest, which is one day of events and the days without a snapshot, from transfers. With only_accounts, of these, found by
+-- their index: each call has a plan of its own.
+create function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz, only_accounts text[] default null)
 returns table (account text, asset text, debit numeric, credit numeric)
-language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 declare
   days_over constant date := coalesce((select max(recorded) + 1 from public.ledger_snapshot_day), '-infinity');
@@ -121,25 +124,31 @@ begin
   from (
     select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
     where s.span = 'month' and s.recorded < recorded_month and s.event < event_month
+      and (only_accounts is null or s.account = any(only_accounts))
     union all
     select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
     where s.span = 'day' and s.recorded < recorded_month and s.event >= event_month and s.event < event_day
+      and (only_accounts is null or s.account = any(only_accounts))
     union all
     select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
     where s.span = 'day' and s.recorded >= recorded_month and s.recorded < recorded_day and s.event < event_day
+      and (only_accounts is null or s.account = any(only_accounts))
     union all
     select side.account, t.asset, side.debit, side.credit
     from (
       select t.debit, t.credit, t.asset, sum(t.amount) as amount from (
         select t.debit, t.credit, t.asset, t.amount from public.ledger_transfer t
         where t.recorded_at >= recorded_from and t.recorded_at <= recorded_as_of and t.event_at <= as_of
+          and (only_accounts is null or t.debit = any(only_accounts) or t.credit = any(only_accounts))
         union all
         select t.debit, t.credit, t.asset, t.amount from public.ledger_transfer t
         where t.event_at >= event_from and t.event_at <= as_of and t.recorded_at < recorded_from
+          and (only_accounts is null or t.debit = any(only_accounts) or t.credit = any(only_accounts))
       ) as t group by 1, 2, 3
     ) as t
       cross join lateral (values (t.debit, t.amount, 0), (t.credit, 0, t.amount)) as side (account, debit, credit)
   ) as part
+  where only_accounts is null or part.account = any(only_accounts)
   group by part.account, part.asset;
 end
 $$;
@@ -247,11 +256,14 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
   ), entries as (
     select o.account, o.asset, e.event_at, e.recorded_at, e.journal_id, e.leg, o.side * e.amount as amount
     from own o cross join lateral public.ledger_entries_of(o.account, o.asset, from_at, to_at, entries_max) e
+  ), turnovers as materialized (
+    select ends.part, t.account, t.asset, t.debit - t.credit as amount
+    from ends cross join lateral public.ledger_turnover(ends.at - interval '1 microsecond', 'infinity',
+      coalesce((select array_agg(distinct account) from own), '{}')) t
   ), balances as (
-    select ends.part, ends.line, ends.at, o.account, o.asset, o.side * coalesce(t.debit - t.credit, 0) as balance
+    select ends.part, ends.line, ends.at, o.account, o.asset, o.side * coalesce(t.amount, 0) as balance
     from ends cross join own o
-      left join lateral public.ledger_turnover(ends.at - interval '1 microsecond', 'infinity') t
-        on t.account = o.account and t.asset = o.asset
+      left join turnovers t on t.part = ends.part and t.account = o.account and t.asset = o.asset
   ), lines as (
     select part, line, at as event_at, null::timestamptz as recorded_at, null::bigint as journal_id, null::int as leg,
       account, asset, null::numeric as amount, balance
