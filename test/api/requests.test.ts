@@ -64,6 +64,7 @@ describe('a token', () => {
       '/v1/deposits/1/evidence',
       '/v1/mismatches',
       '/v1/mismatches/1',
+      '/v1/events',
     ])
       expect([await codeOf(path, accounts), await codeOf(path, writes)]).toEqual(
         Array(2).fill('scope_insufficient'),
@@ -106,7 +107,7 @@ describe('a request', () => {
     const { status, body } = await api.get('/v1/deposits/1?state=settled&wiat=3s')
     expect([status, body.errors]).toEqual([
       400,
-      [{ parameter: 'wiat', detail: 'is not a parameter of this operation; it has wait, state' }],
+      [{ parameter: 'wiat', detail: 'is not a parameter of this operation; it has wait, state, credit' }],
     ])
     expect((await api.get('/v1/services?limit=3')).body.detail).toContain('it has none')
     expect((await api.get('/v1/deposits?limit=0')).body.detail).toContain('from 1 to 500')
