@@ -113,9 +113,9 @@ async function numberSome(tx: Transaction<Tables>): Promise<NumberedEvent[]> {
       from taken, (select coalesce(max(sequence), 0) as sequence from event) as newest
     ), added as (
       insert into event (sequence, id, type, deposit_id, previous, service, owner_kind, owner_id, data, at)
-      select n.sequence, n.event_id, n.type, n.deposit_id, ${previous}, coalesce(n.service, d.service), d.owner_kind, d.owner_id,
-        n.data, n.at
-      from numbered n left join deposit d on d.id = n.deposit_id
+      select n.sequence, n.event_id, n.type, n.deposit_id, ${previous}, coalesce(n.service, d.service),
+        coalesce(credited.owner_kind, d.owner_kind), coalesce(credited.owner_id, d.owner_id), n.data, n.at
+      from numbered n left join deposit d on d.id = n.deposit_id left join lateral (${credited}) as credited on true
       order by n.sequence
       returning sequence, service, data
     )
@@ -124,6 +124,12 @@ async function numberSome(tx: Transaction<Tables>): Promise<NumberedEvent[]> {
     from added order by sequence`.execute(tx)
   return rows
 }
+
+/** Who was credited hears that it no longer holds, also if the deposit has another owner by then. */
+const credited = sql`
+  select e.owner_kind, e.owner_id from event e
+  where n.type = 'deposit.reversed' and e.deposit_id = n.deposit_id and e.type = 'deposit.credit_safe'
+  order by e.sequence desc limit 1`
 
 /** Among the events that are numbered together, or else among those that were before. */
 const previous: RawBuilder<bigint | null> = sql`case when n.deposit_id is not null then coalesce(

@@ -98,6 +98,13 @@ async function newest(): Promise<number> {
   return rows[0]?.newest ?? 0
 }
 
+/** As if a deposit left its chain whose credit had been withdrawn before. */
+async function reverseAgain(): Promise<void> {
+  await sql`
+    insert into event_pending (type, deposit_id, data)
+    select type, deposit_id, data from event_pending where type = 'deposit.reversed'`.execute(books.db)
+}
+
 /** What the books say that may be credited, by customer and asset. */
 async function owed(): Promise<Record<string, bigint>> {
   const { rows } = await sql<{ key: string; amount: string }>`
@@ -209,12 +216,36 @@ describe.each(languages)('the consumer that %s runs', (program) => {
       ] as const) {
         await books.receive({ ...paymentOf(lost), ...change })
         await books.settle()
+        if (sign === '-') await reverseAgain()
         await isAt(await newest())
         expect(stored().entries.at(-1)).toMatchObject({ amount: `${sign}${lost.paid}`, customer: 'shop' })
         expect(balances(stored().entries)).toEqual(await owed())
       }
       const { entries } = stored()
       expect(entries.length).toBe(before.length + 2)
+      await kill(child)
+      rewind()
+      start()
+      await isAt(await newest())
+      expect(stored().entries).toEqual(entries)
+    })
+
+    test('that reads from 0 again takes nothing back for a reversal before the credit', {
+      timeout: 60_000,
+    }, async () => {
+      const [, ...claims] = forwarded({ ...lost, stated: lost.paid, delivered: lost.paid })
+      for (const observations of [
+        [paymentOf(lost)],
+        [{ ...paymentOf(lost), stage: 'orphaned', epoch: 1 } as const],
+        [{ ...paymentOf(lost), epoch: 2, blockHash: '0xb10d', height: 11n }, ...claims],
+      ]) {
+        await books.receive(...observations)
+        await books.settle()
+      }
+      const child = start()
+      await isAt(await newest())
+      const { entries } = stored()
+      expect(entries.at(-1)).toMatchObject({ amount: `${lost.paid}` })
       await kill(child)
       rewind()
       start()
