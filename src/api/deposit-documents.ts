@@ -69,18 +69,14 @@ export function depositDocument(
       mismatches: `/v1/mismatches?deposit=${id}&status=all`,
       statement: owner === null ? null : `/v1/owners/${encodeURIComponent(owner)}/statement`,
       explorer: {
-        deposit: explorerLink(networks, row.network, row.tx),
-        settlement: explorerLink(networks, row.settlement_network, row.settlement_tx),
+        deposit: explorerOf(networks, row.network, row.tx),
+        settlement: explorerOf(networks, row.settlement_network, row.settlement_tx),
       },
     },
   }
 }
 
-function explorerLink(
-  networks: Reader['networks'],
-  network: string | null,
-  tx: string | null,
-): string | null {
+function explorerOf(networks: Reader['networks'], network: string | null, tx: string | null): string | null {
   const address = networks.find(({ name }) => name === network)?.explorer
   return tx === null || address === undefined ? null : address.replace('{tx}', tx)
 }
@@ -156,14 +152,9 @@ export function mismatchDocument(line: MismatchLine, { token }: Reader): z.outpu
 type Journals = z.output<typeof shownDeposit>['journals']
 
 /** A token that is limited to owners sees no journal that names an account of another one. */
-export function journalDocuments({ journals, assets }: DepositReport, { token }: Reader): Journals {
-  const { owners } = token
-  const isSeen = (account: string) => {
-    const owner = ownerOfAccount(account)
-    return owners === null || owner === null || owners.includes(owner)
-  }
+export function journalDocuments({ journals, assets }: DepositReport, reader: Reader): Journals {
   return journals
-    .filter(({ transfers }) => transfers.every(({ debit, credit }) => isSeen(debit) && isSeen(credit)))
+    .filter(({ transfers }) => areAccountsSeen(transfers, reader))
     .map(({ id, posting_key, event_at, transfers }) => ({
       id,
       posting_key,
@@ -176,6 +167,26 @@ export function journalDocuments({ journals, assets }: DepositReport, { token }:
     }))
 }
 
+export function areAccountsSeen(
+  transfers: readonly { debit: string; credit: string }[],
+  reader: Pick<Reader, 'token'>,
+): boolean {
+  return transfers.every(({ debit, credit }) => isAccountSeen(debit, reader) && isAccountSeen(credit, reader))
+}
+
+export function isAccountSeen(account: string, { token: { owners } }: Pick<Reader, 'token'>): boolean {
+  const owner = ownerOfAccount(account)
+  return owners === null || owner === null || owners.includes(owner)
+}
+
 function ownerOfAccount(account: string): string | null {
   return /^(?:\w+:\w+:(?:channel|stable_wallet)|assets:stable_wallet):(.+)$/.exec(account)?.[1] ?? null
+}
+
+export function isDepositSeen(
+  { deposit }: Pick<DepositReport, 'deposit'>,
+  { token: { services, owners } }: Pick<Reader, 'token'>,
+): boolean {
+  const isOfService = services === null || services.includes(deposit.service)
+  return isOfService && (owners === null || owners.includes(deposit.owner_id ?? ''))
 }

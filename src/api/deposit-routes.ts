@@ -12,10 +12,18 @@ import {
   versionOfDeposit,
 } from '../store/books/show-deposits.ts'
 import { listMismatches } from '../store/mismatches/show-mismatches.ts'
-import { depositDocument, journalDocuments, mismatchDocument } from './deposit-documents.ts'
+import { depositDocument, isDepositSeen, journalDocuments, mismatchDocument } from './deposit-documents.ts'
 import { notFound, refusal } from './problem.ts'
 import { defineRoute, type ReadApi } from './route.ts'
-import { listedDeposit, numberedPath, readPageSchema, shownDeposit, wordText } from './schemas.ts'
+import {
+  listedDeposit,
+  numberedPath,
+  readPageSchema,
+  shownDeposit,
+  waitMsIn,
+  waitText,
+  wordText,
+} from './schemas.ts'
 
 const state = z.enum(depositStates)
 
@@ -90,8 +98,6 @@ const listRoute = defineRoute({
   },
 })
 
-const waitText = z.string().regex(/^(?:[1-9]|[1-5]\d|60)s$/, { error: 'must be from 1s to 60s' })
-
 const waitQuery = z.strictObject({
   wait: waitText
     .describe(
@@ -123,7 +129,7 @@ const showRoute = defineRoute({
     if (before === null || wait === undefined || isNews) return shown
     await untilNews(api, {
       id: BigInt(id),
-      waitMs: Number(wait.slice(0, -1)) * 1000,
+      waitMs: waitMsIn(wait),
       before: before.version,
       isWanted,
     })
@@ -160,7 +166,7 @@ const mismatchesMax = 100
 async function showDeposit(api: ReadApi, id: bigint): Promise<z.output<typeof shownDeposit>> {
   return api.read(async (tx) => {
     const shown = await showNumberedDeposit(tx, id, timelineMax + 1)
-    if (shown === null || !isSeen(api, shown)) throw notFound('deposit', id)
+    if (shown === null || !isDepositSeen(shown, api)) throw notFound('deposit', id)
     const { id: deposit, groupId, matrix, evidence } = shown
     const mismatches = await listMismatches(tx, {
       deposit,
@@ -186,12 +192,6 @@ async function showDeposit(api: ReadApi, id: bigint): Promise<z.output<typeof sh
   })
 }
 
-function isSeen({ token }: ReadApi, { deposit }: Pick<DepositReport, 'deposit'>): boolean {
-  const { services, owners } = token
-  const isOfService = services === null || services.includes(deposit.service)
-  return isOfService && (owners === null || owners.includes(deposit.owner_id ?? ''))
-}
-
 const evidenceRoute = defineRoute({
   method: 'get',
   path: '/v1/deposits/{id}/evidence',
@@ -205,7 +205,7 @@ const evidenceRoute = defineRoute({
   refusals: ['not_found', 'token_limited', 'evidence_unavailable'],
   run: async (api, { parameters: { id } }) => {
     const shown = await api.read((tx) => showNumberedDeposit(tx, BigInt(id), 0))
-    if (shown === null || !isSeen(api, shown)) throw notFound('deposit', id)
+    if (shown === null || !isDepositSeen(shown, api)) throw notFound('deposit', id)
     await refuseShared(api, shown)
     const made = await api.bundle(shown.id).catch(explainBundle)
     if (made === null) throw notFound('deposit', id)

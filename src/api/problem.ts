@@ -8,6 +8,8 @@ const table = {
   scope_insufficient: [403, 'The token lacks the scope'],
   token_limited: [403, 'The token is limited to some services or owners'],
   evidence_unavailable: [409, 'The evidence cannot be made into a bundle here'],
+  proof_pending: [409, 'No checkpoint covers the journal yet'],
+  seal_broken: [409, 'The journal differs from what was sealed'],
   unavailable: [503, 'The database does not answer in time'],
 } as const
 

@@ -6,6 +6,8 @@ import { streamTimes } from '../store/streams.ts'
 import { bookRoutes } from './book-routes.ts'
 import { isoOf } from './deposit-documents.ts'
 import { depositRoutes } from './deposit-routes.ts'
+import { eventRoutes } from './event-routes.ts'
+import { journalRoutes } from './journal-routes.ts'
 import { mismatchRoutes } from './mismatch-routes.ts'
 import { problems } from './problem.ts'
 import { defineRoute, type ReadApi, type ReadKind, type ReadRoute } from './route.ts'
@@ -90,6 +92,8 @@ const descriptionRoute = defineRoute({
 export const readRoutes: readonly ReadRoute[] = [
   ...depositRoutes,
   ...mismatchRoutes,
+  ...eventRoutes,
+  ...journalRoutes,
   ...bookRoutes,
   servicesRoute,
   networksRoute,

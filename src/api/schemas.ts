@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { matrixCells } from '../core/judging/matrix.ts'
 import { depositStates } from '../core/judging/reconcile.ts'
 import { pageOf } from '../http/pages.ts'
+import { eventTypes } from '../store/events.ts'
 
 export const time = z.iso.datetime()
 const idText = z.string().regex(/^[1-9]\d*$/)
@@ -45,13 +46,15 @@ const credit = z
       'Whether the owner may be credited, and with what: `amount` is what the books owe them for the payment, `proof` the journal that books it. Once recorded, it is withdrawn only if that journal is reversed; `reason` then says why. All but `safe` is null if it was never safe.',
   })
 
+const owner = z.strictObject({ kind: z.enum(['channel', 'stable_wallet']), id: word })
+
 export const listedDeposit = z
   .strictObject({
     id: idText,
     service: word,
     service_id: words,
     state: z.enum(depositStates),
-    owner: z.strictObject({ kind: z.enum(['channel', 'stable_wallet']), id: word }).nullable(),
+    owner: owner.nullable(),
     deposit: leg,
     settlement: leg.nullable(),
     fee: money.nullable(),
@@ -105,14 +108,18 @@ const cell = z.enum(matrixCells)
 const cells = z.strictObject({ webhook: cell, api: cell, chain: cell })
 
 const transfer = z.strictObject({ debit: word, credit: word, amount: money })
+const journal = z.strictObject({
+  id: idText,
+  posting_key: word,
+  event_at: time,
+  transfers: z.array(transfer),
+})
 
 export const shownDeposit = listedDeposit
   .extend({
     matrix: z.strictObject({ deposit: cells, settlement: cells }),
     mismatches: z.array(listedMismatch),
-    journals: z.array(
-      z.strictObject({ id: idText, posting_key: word, event_at: time, transfers: z.array(transfer) }),
-    ),
+    journals: z.array(journal),
     timeline: z.array(z.strictObject({ at: time, source: word, says: word })),
     timeline_complete: z.boolean(),
     as_of: time,
@@ -131,6 +138,62 @@ export const shownMismatch = listedMismatch
     as_of: time,
   })
   .meta({ id: 'MismatchDetail' })
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+export const shownJournal = journal
+  .extend({
+    kind: word,
+    deposit_id: idText.nullable(),
+    period: word,
+    recorded_at: time,
+    reverses: idText.nullable(),
+    reversed_by: idText.nullable(),
+    leaf_hash: hash,
+    links: z.strictObject({ self: word, proof: word, deposit: words }),
+    as_of: time,
+  })
+  .meta({
+    id: 'JournalDetail',
+    description:
+      '`leaf_hash` is that of the journal in the log of all sealed rows: SHA-256, in hexadecimal, known before it is sealed.',
+  })
+
+export const journalProof = z
+  .strictObject({
+    journal_id: idText,
+    leaf_hash: hash,
+    index: z.int(),
+    size: z.int(),
+    leaf: word,
+    proof: word,
+    as_of: time,
+  })
+  .meta({
+    id: 'JournalProof',
+    description:
+      '`proof` and `leaf` are the files `proof` and `proof.leaf` of `bin/depositd ledger prove`. The journal is row `index`, from 0, of the `size` rows that the newest checkpoint covers.',
+  })
+
+export const listedEvent = z
+  .strictObject({
+    sequence: idText,
+    id: z.uuid(),
+    type: z.enum(eventTypes),
+    deposit_id: idText.nullable(),
+    previous: idText.nullable(),
+    service: words,
+    owner: owner.nullable(),
+    at: time,
+    data: z.record(z.string(), z.unknown()),
+    journal: z.strictObject({ id: idText, leaf_hash: hash }).nullable(),
+    links: z.strictObject({ deposit: words, mismatch: words, journal: words, proof: words }),
+  })
+  .meta({
+    id: 'Event',
+    description:
+      '`previous` is the sequence of the event before it about the same deposit. `journal`, of `deposit.credit_safe` and `deposit.reconciled`, is the journal that proves it. `data` has neither `subject` nor `detail`, nor `account` of another owner, for a token that is limited to owners.',
+  })
 
 export const statementLine = z
   .strictObject({
@@ -197,6 +260,16 @@ export const wordText = z
   .min(1)
   .max(200)
   .refine((text) => !/\p{C}/u.test(text), { error: 'must be text in one line' })
+
+/** Of an event, or 0 for before the first one. */
+export const sequenceText = z.string().regex(/^(?:0|[1-9]\d{0,17})$/, { error: 'must be a number from 0' })
+
+export const waitText = z.string().regex(/^(?:[1-9]|[1-5]\d|60)s$/, { error: 'must be from 1s to 60s' })
+
+/** 0 without one. */
+export function waitMsIn(text: string | undefined): number {
+  return text === undefined ? 0 : Number(text.slice(0, -1)) * 1000
+}
 
 export const numberText = z.string().regex(/^[1-9]\d{0,17}$/, { error: 'must be a number from 1' })
 

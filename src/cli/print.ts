@@ -21,12 +21,12 @@ export class AsWritten {
   }
 }
 
-/** Names in snake_case, as in the accounting views; a bigint is text. */
-export function printJson({ stdout }: Pick<ProgramContext, 'stdout'>, document: unknown): void {
+/** Names in snake_case, as in the accounting views; a bigint is text. With an indent of 0, in one line. */
+export function printJson({ stdout }: Pick<ProgramContext, 'stdout'>, document: unknown, indent = 2): void {
   const text = JSON.stringify(
     named(document),
     (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
-    2,
+    indent,
   )
   stdout.write(`${text}\n`)
 }

@@ -5,6 +5,7 @@ import { describeOwners } from './channels/commands.ts'
 import { describeCompletion } from './completion.ts'
 import type { ProgramContext } from './context.ts'
 import { describeDeposits } from './deposits/commands.ts'
+import { describeEvents } from './events/commands.ts'
 import { describeLedger } from './ledger/commands.ts'
 import { limited, listed } from './lists.ts'
 import { describeMismatches } from './mismatches/commands.ts'
@@ -61,6 +62,7 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
   describeOwners(program, act)
   describeDeposits(program, act)
   describeMismatches(program, act)
+  describeEvents(program, act)
   describeLedger(program, act)
   describePeople(program, act)
   describeApiTokens(program, act)

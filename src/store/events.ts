@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Owner, ServiceName } from '../core/evidence.ts'
+import type { Visible } from './books/list-deposits.ts'
 import { inTransaction, whereSet } from './database.ts'
 import type { MismatchChange } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
@@ -40,25 +41,48 @@ export type FeedFilter = {
   types?: readonly EventType[] | undefined
   service?: string | undefined
   owner?: string | undefined
-}
+} & Visible
 
 /** In order. Every committed event becomes readable once it has its number, so that none appears before one already read. */
 export async function eventsAfter(
   db: Kysely<Tables>,
   sequence: bigint,
-  { limit, types, service, owner }: FeedFilter & { limit: number },
+  { limit, upTo, types, service, owner, services, owners }: FeedFilter & { limit: number; upTo?: bigint },
 ): Promise<FeedEvent[]> {
   const conditions = [
     sql`sequence > ${sequence}`,
+    ...whereSet(upTo, (last) => sql`sequence <= ${last}`),
     ...whereSet(types, (some) => sql`type = any(${some}::text[])`),
     ...whereSet(service, (name) => sql`service = ${name}`),
     ...whereSet(owner, (id) => sql`owner_id = ${id}`),
+    ...whereSet(services, (names) => sql`service = any(${names}::text[])`),
+    ...whereSet(owners, (ids) => sql`owner_id = any(${ids}::text[])`),
   ]
   const { rows } = await sql<FeedEvent>`
     select sequence, id, type, deposit_id as "depositId", previous, service,
       case when owner_id is not null then jsonb_build_object('kind', owner_kind, 'id', owner_id) end as owner, at, data
     from event where ${sql.join(conditions, sql` and `)} order by sequence limit ${limit}`.execute(db)
   return rows
+}
+
+/** `next`: all up to it that pass the filter are here, or were before. `newest`: 0 without events. */
+export type FeedPage = { events: readonly FeedEvent[]; next: bigint; newest: bigint }
+
+/** Bounds what one page costs if few events pass the filter. */
+const lookedAtMax = 20_000n
+
+export async function readFeed(
+  db: Kysely<Tables>,
+  after: bigint,
+  filter: FeedFilter & { limit: number },
+): Promise<FeedPage> {
+  const { rows } = await sql<{ newest: bigint }>`
+    select coalesce(max(sequence), 0)::bigint as newest from event`.execute(db)
+  const newest = rows[0]?.newest ?? 0n
+  if (newest <= after) return { events: [], next: after, newest }
+  const upTo = newest - after > lookedAtMax ? after + lookedAtMax : newest
+  const events = await eventsAfter(db, after, { ...filter, upTo })
+  return { events, next: (events.length === filter.limit ? events.at(-1)?.sequence : null) ?? upTo, newest }
 }
 
 const numberedMax = 2000
@@ -89,9 +113,9 @@ async function numberSome(tx: Transaction<Tables>): Promise<NumberedEvent[]> {
       from taken, (select coalesce(max(sequence), 0) as sequence from event) as newest
     ), added as (
       insert into event (sequence, id, type, deposit_id, previous, service, owner_kind, owner_id, data, at)
-      select n.sequence, n.event_id, n.type, n.deposit_id, ${previous}, coalesce(n.service, d.service), d.owner_kind, d.owner_id,
-        n.data, n.at
-      from numbered n left join deposit d on d.id = n.deposit_id
+      select n.sequence, n.event_id, n.type, n.deposit_id, ${previous}, coalesce(n.service, d.service),
+        coalesce(credited.owner_kind, d.owner_kind), coalesce(credited.owner_id, d.owner_id), n.data, n.at
+      from numbered n left join deposit d on d.id = n.deposit_id left join lateral (${credited}) as credited on true
       order by n.sequence
       returning sequence, service, data
     )
@@ -100,6 +124,12 @@ async function numberSome(tx: Transaction<Tables>): Promise<NumberedEvent[]> {
     from added order by sequence`.execute(tx)
   return rows
 }
+
+/** Who was credited hears that it no longer holds, also if the deposit has another owner by then. */
+const credited = sql`
+  select e.owner_kind, e.owner_id from event e
+  where n.type = 'deposit.reversed' and e.deposit_id = n.deposit_id and e.type = 'deposit.credit_safe'
+  order by e.sequence desc limit 1`
 
 /** Among the events that are numbered together, or else among those that were before. */
 const previous: RawBuilder<bigint | null> = sql`case when n.deposit_id is not null then coalesce(

@@ -77,6 +77,7 @@ test('a token that is limited to an owner sees nothing of others, in any call', 
       '/v1/deposits/9',
       '/v1/owners/savings/statement',
       '/v1/health',
+      '/v1/events',
     ]),
   )
   expect(seen.some(({ text }) => text.includes(walletAddress))).toBe(true)
@@ -92,6 +93,8 @@ test('a token that is limited to an owner sees nothing of others, in any call', 
       '/v1/owners/shop/statement',
       '/v1/balances',
       '/v1/trial-balance',
+      '/v1/journals/1',
+      '/v1/journals/1/proof',
     ]),
   )
 })

@@ -64,6 +64,7 @@ describe('a token', () => {
       '/v1/deposits/1/evidence',
       '/v1/mismatches',
       '/v1/mismatches/1',
+      '/v1/events',
     ])
       expect([await codeOf(path, accounts), await codeOf(path, writes)]).toEqual(
         Array(2).fill('scope_insufficient'),

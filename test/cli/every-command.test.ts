@@ -8,6 +8,7 @@ import { describeProgram } from '../../src/cli/run.ts'
 import { type NetworkName, parseAddress } from '../../src/core/asset.ts'
 import { defaultService } from '../../src/core/evidence.ts'
 import { inTransaction } from '../../src/store/database.ts'
+import { numberEvents } from '../../src/store/events.ts'
 import { addPrices } from '../../src/store/ledger/prices.ts'
 import { saveOwner } from '../../src/store/owners.ts'
 import { keepQuarantined } from '../../src/store/quarantine.ts'
@@ -57,6 +58,7 @@ afterAll(async () => {
 async function fill({ db, receive, settle }: Books): Promise<void> {
   await receive(payment({ tx: txId('one') }), payment({ tx: txId('two') }))
   await settle()
+  await numberEvents(db)
   await seal(books)
   await bookPayments(books, 4, 2)
   await seal(books)
@@ -185,6 +187,7 @@ async function page(line: string): Promise<Page> {
 
 test.each([
   'deposits list',
+  'events list',
   'mismatches list',
   'wallets list',
   'webhooks quarantine list',

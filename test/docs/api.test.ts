@@ -2,9 +2,11 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { depositRoutes } from '../../src/api/deposit-routes.ts'
+import { eventRoutes } from '../../src/api/event-routes.ts'
 import { mismatchRoutes } from '../../src/api/mismatch-routes.ts'
 import { problems, type ReadProblemCode } from '../../src/api/problem.ts'
 import { readApiDescription, readRoutes } from '../../src/api/routes.ts'
+import { sealBooks } from '../../src/jobs/books/seal-books.ts'
 import { tokenScopes } from '../../src/people/roles.ts'
 import { fences, tableRows } from '../support/markdown.ts'
 import { openReadBooks, type ReadClient, serveReadApi } from '../support/read-api.ts'
@@ -36,7 +38,7 @@ test('every call, scope and problem is on the page, and no other', () => {
 })
 
 test('every filter of the lists is on the page', () => {
-  for (const route of [depositRoutes[0], mismatchRoutes[0]]) {
+  for (const route of [depositRoutes[0], mismatchRoutes[0], eventRoutes[0]]) {
     const { cells = [] } = rows.find(({ name }) => name === `GET ${route?.path}`) ?? {}
     const names = Object.keys(route?.query.shape ?? {}).filter((name) => !/^(limit|cursor)$/.test(name))
     expect(names.filter((name) => !cells[0]?.includes(`\`${name}\``))).toEqual([])
@@ -47,15 +49,17 @@ describe.skipIf(!curlInstalled())('with curl', () => {
   const stack = new AsyncDisposableStack()
   let api: ReadClient
   beforeAll(async () => {
-    api = await serveReadApi(stack.use(await openReadBooks()), stack)
+    const books = stack.use(await openReadBooks())
+    await sealBooks(books.db, null)
+    api = await serveReadApi(books, stack)
   })
   afterAll(() => stack.disposeAsync())
 
-  const calls = fences(page)
+  const calls = fences(page + readText('docs/events.md'))
     .flatMap(({ text }) => text.split('\n'))
     .filter((line) => line.startsWith('curl '))
 
-  test.each(calls)('the page can be pasted: %s', { timeout: 60_000 }, async (call) => {
+  test.each(calls)('the pages can be pasted: %s', { timeout: 60_000 }, async (call) => {
     const environment = { API: api.url, TOKEN: await api.token() }
     const { status, out } = await shell(call, { folder: '/', environment })
     expect([status, JSON.parse(out)]).toEqual([0, expect.objectContaining({ as_of: expect.any(String) })])

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sealBooks } from '../../src/jobs/books/seal-books.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { insertDecision } from '../../src/store/decisions.ts'
-import { eventsAfter, eventTypes, type FeedEvent, numberEvents } from '../../src/store/events.ts'
+import { eventsAfter, eventTypes, type FeedEvent, numberEvents, readFeed } from '../../src/store/events.ts'
 import { clearMismatches, type HeldMismatch, openMismatches } from '../../src/store/mismatches/mismatches.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
@@ -150,6 +150,34 @@ test('more than one batch is numbered at once', async () => {
   const events = await all()
   expect(isGapless(events)).toBe(true)
   expect(events).toHaveLength(4500)
+})
+
+test('a filtered page looks at so many events, and the next one goes on after those it looked at', async () => {
+  await insert(books.db, null, ...Array.from({ length: 20_005 }, (_none, place) => place))
+  await insert(books.db, 1, 1)
+  await numberEvents(books.db)
+  const filter = { service: 'other', limit: 10 }
+  const first = await readFeed(books.db, 0n, filter)
+  expect(first).toEqual({ events: [], next: 20_000n, newest: 20_006n })
+  expect(await readFeed(books.db, first.next, filter)).toMatchObject({ events: [], next: 20_006n })
+  const page = await readFeed(books.db, first.next, { limit: 2 })
+  expect([page.events.map(({ sequence }) => sequence), page.next]).toEqual([[20_001n, 20_002n], 20_002n])
+})
+
+test('a reversal is of the owner who was credited, whoever owns the deposit since', async () => {
+  await books.receive(payment())
+  await books.settle()
+  const add = async (type: string) => {
+    await sql`insert into event_pending (type, deposit_id, data) values (${type}, 1, '{}')`.execute(books.db)
+    await numberEvents(books.db)
+  }
+  await add('deposit.credit_safe')
+  await sql`update deposit set owner_id = 'acme' where id = 1`.execute(books.owner)
+  await add('deposit.reversed')
+  await add('deposit.credit_safe')
+  await add('deposit.reversed')
+  const owners = (await all()).slice(-4).map(({ owner }) => owner?.id)
+  expect(owners).toEqual(['shop', 'shop', 'acme', 'acme'])
 })
 
 async function told(): Promise<object[]> {

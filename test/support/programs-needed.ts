@@ -26,6 +26,7 @@ const programs = {
     debian: 'chromium-headless-shell',
     without: 'the console in a real browser is',
   },
+  python3: { debian: 'python3', without: 'the consumer of events in Python is' },
   'bean-check': { debian: 'beancount', without: 'what Beancount makes of an export is' },
 } as const satisfies Record<string, ProgramNeeded>
 

@@ -6,6 +6,7 @@ import { parseSettings } from '../../src/config/settings.ts'
 import { tokenScopes } from '../../src/people/roles.ts'
 import { type ApiToken, createApiToken } from '../../src/store/api-tokens.ts'
 import { inTransaction } from '../../src/store/database.ts'
+import { numberEvents } from '../../src/store/events.ts'
 import { saveOwner } from '../../src/store/owners.ts'
 import type { Books } from './books.ts'
 import { contractOf } from './contract.ts'
@@ -87,7 +88,7 @@ function getter(url: string, whole: string, failures: readonly unknown[]): ReadC
   }
 }
 
-/** The example books with a deposit of a second service, and one transaction that paid two owners. */
+/** The example books with a deposit of a second service, and one transaction that paid two owners. Events have their numbers. */
 export async function openReadBooks(): Promise<Books> {
   const books = await openExampleBooks()
   await saveOwner(books.db, {
@@ -103,5 +104,6 @@ export async function openReadBooks(): Promise<Books> {
     payment({ ...shared, index: '1', to: walletAddress }),
   )
   await books.settle()
+  await numberEvents(books.db)
   return books
 }

@@ -2,13 +2,12 @@ import { once } from 'node:events'
 import { readFrom } from '../../config/environment.ts'
 import { readLedgerKey } from '../../config/environment-settings.ts'
 import { sealBooks } from '../../jobs/books/seal-books.ts'
-import { writeConsistency, writeProof } from '../../ledger/checkpoint.ts'
-import { consistencyProof, inclusionPath, isIncluded } from '../../ledger/merkle-tree.ts'
-import { encodeRow, leafOf } from '../../ledger/sealed-row.ts'
+import { writeConsistency } from '../../ledger/checkpoint.ts'
+import { consistencyProof } from '../../ledger/merkle-tree.ts'
 import { type SealedTableName, sealedTableNames } from '../../ledger/sealed-tables.ts'
 import { checkpointColumns } from '../../presentation/ledger.ts'
 import type { Database } from '../../store/database.ts'
-import { readSealedRows } from '../../store/ledger/sealed-rows.ts'
+import { proveRow } from '../../store/ledger/row-proof.ts'
 import {
   afterSize,
   checkpointsAfter,
@@ -17,7 +16,6 @@ import {
   listCheckpoints,
   newestCheckpoint,
   type StoredCheckpoint,
-  sealOfRow,
 } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attachedEnvironment, type Context, withDatabase } from '../context.ts'
@@ -106,39 +104,24 @@ export async function proveRowCommand(
   name: string,
   { out }: { out: string },
 ): Promise<News> {
-  const proved = await withDatabase(context, (db) => prove(db, name))
-  if (proved === null) {
-    const text = `NOT PROVED: ${name} differs from what was sealed; "bin/depositd ledger verify" shows the difference\n`
-    print(context, { proved: false, file: null, checkpoint: null }, text)
-    return 'bad'
-  }
-  writeOut(out, proved.proof)
-  writeOut(`${out}.leaf`, proved.leaf)
-  const text = `${out}: proof that the log of ${proved.size} rows includes ${name}; its row is in ${out}.leaf\n`
-  print(context, { proved: true, file: out, checkpoint: proved.size }, text)
-  return 'good'
-}
-
-type RowProof = { size: number; proof: string; leaf: string }
-
-async function prove(db: Database<Tables>, name: string): Promise<RowProof | null> {
-  const { table, id } = await rowNamed(db, name)
-  const seal = await sealOfRow(db, table, id)
-  if (seal === null)
+  const proved = await withDatabase(context, async (db) => {
+    const { table, id } = await rowNamed(db, name)
+    return proveRow(db, table, id)
+  })
+  if (proved.kind === 'uncovered')
     throw wrongUse(`${name} is not sealed yet`, 'run "bin/depositd ledger seal", or wait for the next seal')
-  const checkpoint = await newestOrFault(db)
-  const place = Array.from({ length: seal.leaves }, (_none, one) => seal.ids.readBigInt64BE(one * 8)).indexOf(
-    id,
-  )
-  if (place < 0) throw notFound(name, 'give the number of a sealed row')
-  for await (const { rows } of readSealedRows(db, { table, after: id - 1n, last: id }))
-    for (const row of rows) {
-      const index = seal.firstLeaf + place
-      const path = await inclusionPath(hashReader(db), index, { from: 0, to: checkpoint.size })
-      if (!isIncluded(leafOf(row), { index, path }, checkpoint)) return null
-      return { size: checkpoint.size, proof: writeProof(index, path, checkpoint.note), leaf: encodeRow(row) }
-    }
-  return null
+  if (proved.kind === 'unknown') throw notFound(name, 'give the number of a sealed row')
+  if (proved.kind === 'included') {
+    const { proof, leaf, size } = proved
+    writeOut(out, proof)
+    writeOut(`${out}.leaf`, leaf)
+    const text = `${out}: proof that the log of ${size} rows includes ${name}; its row is in ${out}.leaf\n`
+    print(context, { proved: true, file: out, checkpoint: size }, text)
+    return 'good'
+  }
+  const text = `NOT PROVED: ${name} differs from what was sealed; "bin/depositd ledger verify" shows the difference\n`
+  print(context, { proved: false, file: null, checkpoint: null }, text)
+  return 'bad'
 }
 
 /** `journal 4` by its number or posting key; any row of the log as `table/id`. */

@@ -42,11 +42,11 @@ export async function* readSealedRows(
 ): AsyncGenerator<RowPage> {
   let first = after === null ? leastId : after + 1n
   for (;;) {
-    const read = await rowsWithin(db, table, { first, last })
+    const read = await rowsWhere(db, table, isWithin(first, last))
     const isLast = read.length < rowsOfPage
     const rows = isLast ? read : wholeOf(read)
     const end = isLast ? last : (rows.at(-1)?.id ?? last)
-    yield joined(table, rows, await linesWithin(db, table, { first, last: end }))
+    yield joined(table, rows, await linesWhere(db, table, isWithin(first, end)))
     if (end === last) return
     first = end + 1n
   }
@@ -58,36 +58,48 @@ function wholeOf(read: StoredRow[]): StoredRow[] {
   return whole.length > 0 ? whole : read
 }
 
-type StoredRow = Pick<SealedRow, 'id' | 'values'>
-type IdRange = { first: bigint; last: bigint }
-
-async function rowsWithin(
+/** At most a page of rows, by their ids. */
+export async function sealedRowsOf(
   db: Kysely<Tables>,
   table: SealedTableName,
-  { first, last }: IdRange,
+  ids: readonly bigint[],
+): Promise<SealedRow[]> {
+  const isAmong: IdCondition = (id) => sql`${id} = any(${ids}::bigint[])`
+  return joined(table, await rowsWhere(db, table, isAmong), await linesWhere(db, table, isAmong)).rows
+}
+
+type StoredRow = Pick<SealedRow, 'id' | 'values'>
+type IdCondition = (id: RawBuilder<unknown>) => RawBuilder<unknown>
+
+function isWithin(first: bigint, last: bigint): IdCondition {
+  return (id) => sql`${id} >= ${first} and ${id} <= ${last}`
+}
+
+async function rowsWhere(
+  db: Kysely<Tables>,
+  table: SealedTableName,
+  isWanted: IdCondition,
 ): Promise<StoredRow[]> {
   const id = sql.ref(`${table}.${sealedTable(table).id}`)
   const { rows } = await sql<StoredRow>`
     select ${id} as id, ${valuesOf(table)} as values from ${sourceOf(table)}
-    where ${id} >= ${first} and ${id} <= ${last} order by ${id} limit ${rowsOfPage}`.execute(db)
+    where ${isWanted(id)} order by ${id} limit ${rowsOfPage}`.execute(db)
   return rows
 }
 
 type StoredLine = { parent: bigint; values: (string | null)[] }
 
-async function linesWithin(
+async function linesWhere(
   db: Kysely<Tables>,
   table: SealedTableName,
-  { first, last }: IdRange,
+  isWanted: IdCondition,
 ): Promise<StoredLine[]> {
   const { lines } = sealedTable(table)
   if (lines === undefined) return []
   const parent = sql.ref(lines.by)
   const { rows } = await sql<StoredLine>`
     select ${parent} as parent, ${textsOf(lines.table, lines.columns)} as values from ${sql.table(lines.table)}
-    where ${parent} >= ${first} and ${parent} <= ${last} order by ${parent}, ${sql.raw(lines.order)}`.execute(
-    db,
-  )
+    where ${isWanted(parent)} order by ${parent}, ${sql.raw(lines.order)}`.execute(db)
   return rows
 }
 
