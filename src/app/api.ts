@@ -13,7 +13,7 @@ type ApiDeps = {
   version: string
   services: Pick<Services, 'followed'>
   readiness: Readiness
-  failed: ReadServerSettings['failed']
+  observer: { api: ReadServerSettings['report'] }
   limit?: ReadServerSettings['limit']
 }
 
@@ -24,7 +24,7 @@ const statementMaxMs = 5000
 /** Null if the settings name no port. */
 export async function composeApi(
   settings: Settings,
-  { version, services, readiness, ...rest }: ApiDeps,
+  { version, services, readiness, observer, limit }: ApiDeps,
 ): Promise<{ url: string; stop: () => Promise<void> } | null> {
   if (settings.api === null) return null
   await using starting = new AsyncDisposableStack()
@@ -48,7 +48,8 @@ export async function composeApi(
   const current = () => ({ ...settings, ...services.followed() })
   const server = await startReadServer({
     ...settings.api,
-    ...rest,
+    limit,
+    report: observer.api,
     findToken: (text) => findApiToken(tokens, text),
     sources: {
       db,

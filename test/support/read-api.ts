@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { readApiDescription } from '../../src/api/routes.ts'
+import { pino } from 'pino'
+import { readApiDescription, readRoutes } from '../../src/api/routes.ts'
+import { callOf } from '../../src/api/server.ts'
 import { composeApi } from '../../src/app/api.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import { createMetrics, type Metrics } from '../../src/ops/metrics.ts'
+import { createObserver } from '../../src/ops/observe.ts'
 import { tokenScopes } from '../../src/people/roles.ts'
 import { type ApiToken, createApiToken } from '../../src/store/api-tokens.ts'
 import { inTransaction } from '../../src/store/database.ts'
@@ -25,6 +29,7 @@ type ReadRequest = { method?: string; headers?: Readonly<Record<string, string>>
 
 export type ReadClient = {
   url: string
+  metrics: Metrics
   /** A token with every scope, with these changes. */
   token: (changes?: Partial<ApiToken>) => Promise<string>
   /** Every answer is held to the published description, and no error is internal. */
@@ -44,6 +49,8 @@ export async function serveReadApi(
   { environment = judgingEnvironment(databaseUrl), limit }: ReadClientOptions = {},
 ): Promise<ReadClient> {
   const failures: unknown[] = []
+  const metrics = createMetrics('test', { call: readRoutes.map(callOf) })
+  const { api: observer } = createObserver(metrics, pino({ level: 'silent' }))
   const settings = {
     ...parseSettings(environment, (path) => readFileSync(path, 'utf8')),
     api: { host: '127.0.0.1', port: 0 },
@@ -52,7 +59,7 @@ export async function serveReadApi(
     version: 'test',
     services: { followed: () => settings },
     readiness: { checks: [], isNeeded: () => true },
-    failed: (_path, error) => failures.push(error),
+    observer: { api: { ...observer, failed: (_path, error) => failures.push(error) } },
     limit,
   })
   if (served === null) throw new Error('the settings name a port')
@@ -69,7 +76,7 @@ export async function serveReadApi(
     return made.token
   }
   const whole = await token()
-  return { url: served.url, token, get: getter(served.url, whole, failures), stop: served.stop }
+  return { url: served.url, metrics, token, get: getter(served.url, whole, failures), stop: served.stop }
 }
 
 function getter(url: string, whole: string, failures: readonly unknown[]): ReadClient['get'] {
