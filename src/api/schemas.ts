@@ -132,6 +132,21 @@ export const shownMismatch = listedMismatch
   })
   .meta({ id: 'MismatchDetail' })
 
+/** Of a comment or a reason, which are stored permanently. */
+export const caseText = z.string().trim().min(1).max(2000)
+
+export const caseAct = z
+  .strictObject({
+    id: idText,
+    mismatch_id: idText,
+    at: time,
+    actor: word,
+    action: z.enum(['commented', 'assigned', 'snoozed', 'resolved']),
+    text: words,
+    links: z.strictObject({ mismatch: word }),
+  })
+  .meta({ id: 'CaseAct', description: 'An entry of the history of a mismatch. `actor` is `token:NAME`.' })
+
 export const statementLine = z
   .strictObject({
     line: z.enum(['opening', 'entry', 'closing']),

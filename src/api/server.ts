@@ -9,6 +9,7 @@ import { type HttpServer, startHttpServer } from '../http/server.ts'
 import { serverLimits } from '../http/server-limits.ts'
 import type { RateLimit } from '../http/token-buckets.ts'
 import type { ApiToken } from '../store/api-tokens.ts'
+import { inTransaction } from '../store/database.ts'
 import { isUnreachable } from '../store/database-errors.ts'
 import { problems, refusal } from './problem.ts'
 import type { ReadApi, ReadKind, ReadRoute, ReadScope, ReadSources } from './route.ts'
@@ -60,7 +61,7 @@ export async function startReadServer({
       const token = scope === null ? noToken : await check(exchange, scope)
       return requestOf(sources, { token, exchange, wait: waiting(exchange) })
     },
-    finish: tag,
+    finish: (reply, exchange, { method }) => (method === 'get' ? tag(reply, exchange) : reply),
     translate: explainFailure,
     failed: (error, { path }) => report.failed(path, error),
   })
@@ -144,9 +145,20 @@ function requestOf(sources: ReadSources, { exchange, ...rest }: AdmittedRequest)
     asOf: new Date(),
     read: (work) =>
       sources.db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    write: (work) => inTransaction(sources.operator, work),
+    idempotencyKey: idempotencyKeyOf(request),
     hasKnown: request.get('if-none-match') !== undefined,
     knows: (body) => isKnown(request, tagOf(body)),
   }
+}
+
+/** @throws Fault `request_refused` */
+function idempotencyKeyOf(request: Request): string | null {
+  const key = request.get('idempotency-key') ?? null
+  if (key === null || /^[!-~]{1,200}$/.test(key)) return key
+  const detail = 'must be 1 to 200 printable ASCII characters without spaces'
+  const errors = [{ parameter: 'Idempotency-Key', detail }]
+  throw refusal('request_invalid', `Idempotency-Key: ${detail}`, { errors })
 }
 
 function createWaiting(

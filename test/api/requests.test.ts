@@ -106,7 +106,7 @@ describe('a request', () => {
     const { status, body } = await api.get('/v1/deposits/1?state=settled&wiat=3s')
     expect([status, body.errors]).toEqual([
       400,
-      [{ parameter: 'wiat', detail: 'is not a parameter of this operation; it has wait, state' }],
+      [{ parameter: 'wiat', detail: 'is not a parameter of this operation; it has wait, state, credit' }],
     ])
     expect((await api.get('/v1/services?limit=3')).body.detail).toContain('it has none')
     expect((await api.get('/v1/deposits?limit=0')).body.detail).toContain('from 1 to 500')

@@ -25,7 +25,9 @@ const checkExchange = contractOf(readApiDescription, withoutCall)
 // oxlint-disable-next-line typescript/no-explicit-any
 export type ReadAnswer = { status: number; headers: Headers; text: string; body: any }
 
-type ReadRequest = { method?: string; headers?: Readonly<Record<string, string>> }
+type ReadRequest = { method?: string; headers?: Readonly<Record<string, string>>; body?: unknown }
+
+type Caller = (path: string, token?: string | null, init?: ReadRequest) => Promise<ReadAnswer>
 
 export type ReadClient = {
   url: string
@@ -33,7 +35,8 @@ export type ReadClient = {
   /** A token with every scope, with these changes. */
   token: (changes?: Partial<ApiToken>) => Promise<string>
   /** Every answer is held to the published description, and no error is internal. */
-  get: (path: string, token?: string | null, init?: ReadRequest) => Promise<ReadAnswer>
+  get: Caller
+  post: (path: string, body: unknown, init?: ReadRequest & { token?: string }) => Promise<ReadAnswer>
   stop: () => Promise<void>
 }
 
@@ -76,20 +79,27 @@ export async function serveReadApi(
     return made.token
   }
   const whole = await token()
-  return { url: served.url, metrics, token, get: getter(served.url, whole, failures), stop: served.stop }
+  const get = caller(served.url, whole, failures)
+  const post: ReadClient['post'] = (path, body, { token: as, ...init } = {}) =>
+    get(path, as, { method: 'POST', body, ...init })
+  return { url: served.url, metrics, token, get, post, stop: served.stop }
 }
 
-function getter(url: string, whole: string, failures: readonly unknown[]): ReadClient['get'] {
-  return async (path, token = whole, { headers, ...init } = {}) => {
+function caller(url: string, whole: string, failures: readonly unknown[]): Caller {
+  return async (path, token = whole, { headers, body: given, ...init } = {}) => {
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
-    const sent = { ...init, headers: { ...authorization, ...headers } }
-    const response = await fetch(url + path, sent)
+    const content = given === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await fetch(url + path, {
+      ...init,
+      ...(given !== undefined && { body: JSON.stringify(given) }),
+      headers: { ...authorization, ...content, ...headers },
+    })
     const text = await response.text()
     if (failures.length > 0) throw new Error(`${path} failed`, { cause: failures[0] })
     const answer = { status: response.status, headers: response.headers, text }
     const body: unknown = text === '' ? undefined : JSON.parse(text)
     const method = init.method ?? 'GET'
-    checkExchange({ method, url: url + path, sent: undefined, ...answer, answer: body })
+    checkExchange({ method, url: url + path, sent: given, ...answer, answer: body })
     return { ...answer, body }
   }
 }
