@@ -19,6 +19,10 @@ import { caseAct, caseText, numberedPath, wordText } from './schemas.ts'
 
 const refusals = ['not_found', 'case_refused', 'idempotency_key_reused'] as const
 
+const commentBody = z.strictObject({ text: caseText })
+
+export type CommentBody = z.input<typeof commentBody>
+
 const commentRoute = defineRoute({
   method: 'post',
   path: '/v1/mismatches/{id}/comments',
@@ -26,7 +30,7 @@ const commentRoute = defineRoute({
   summary: 'Comment on a mismatch',
   description: 'Also on one that is resolved or cleared. `@name` mentions a person of the register.',
   parameters: numberedPath,
-  body: z.strictObject({ text: caseText }),
+  body: commentBody,
   status: 201,
   answer: caseAct,
   refusals,
@@ -39,6 +43,10 @@ const commentRoute = defineRoute({
   },
 })
 
+const assignBody = z.strictObject({ to: wordText.nullable() })
+
+export type AssignBody = z.input<typeof assignBody>
+
 const assignRoute = defineRoute({
   method: 'post',
   path: '/v1/mismatches/{id}/assign',
@@ -46,7 +54,7 @@ const assignRoute = defineRoute({
   summary: 'Assign a mismatch',
   description: 'To a person of the register. Null removes the assignment.',
   parameters: numberedPath,
-  body: z.strictObject({ to: wordText.nullable() }),
+  body: assignBody,
   status: 201,
   answer: caseAct,
   refusals,
@@ -58,6 +66,10 @@ const assignRoute = defineRoute({
     }),
 })
 
+const snoozeBody = z.strictObject({ until: z.enum(['changed', 'loss_grows']).or(timeText).nullable() })
+
+export type SnoozeBody = z.input<typeof snoozeBody>
+
 const snoozeRoute = defineRoute({
   method: 'post',
   path: '/v1/mismatches/{id}/snooze',
@@ -66,7 +78,7 @@ const snoozeRoute = defineRoute({
   description:
     'Until a time, until its evidence has `changed`, or until its `loss_grows`. Null ends the snooze.',
   parameters: numberedPath,
-  body: z.strictObject({ until: z.enum(['changed', 'loss_grows']).or(timeText).nullable() }),
+  body: snoozeBody,
   status: 201,
   answer: caseAct,
   refusals,
@@ -86,6 +98,10 @@ function snoozeOf(until: string | null): Date | SnoozeEnd | null {
   return until === null ? null : new Date(until)
 }
 
+const resolveBody = z.strictObject({ reason: caseText })
+
+export type ResolveBody = z.input<typeof resolveBody>
+
 const resolveRoute = defineRoute({
   method: 'post',
   path: '/v1/mismatches/{id}/resolve',
@@ -94,7 +110,7 @@ const resolveRoute = defineRoute({
   description:
     'Nothing is left to do. Refused if it may be a loss: people sign that, and a token signs nothing.',
   parameters: numberedPath,
-  body: z.strictObject({ reason: caseText }),
+  body: resolveBody,
   status: 201,
   answer: caseAct,
   refusals: [...refusals, 'signature_needed'],
