@@ -270,6 +270,13 @@ table public.evidence_group (
   id bigint not null generated as identity,
   recheck_at timestamp with time zone
 );
+table public.idempotency_key (
+  at timestamp with time zone not null default clock_timestamp(),
+  event_id bigint not null,
+  key text not null,
+  sha256 bytea not null,
+  token_id bigint not null
+);
 table public.inbox (
   body bytea not null,
   headers jsonb not null default '{}'::jsonb,
@@ -733,7 +740,7 @@ constraint credit_safety_reason_check on credit_safety: CHECK ((reason <> ''::te
 constraint decision_event_action_check on decision_event: CHECK ((action = ANY (ARRAY['signed'::text, 'rejected'::text, 'outdated'::text])));
 constraint decision_event_decision_id_action_person_key on decision_event: UNIQUE (decision_id, action, person);
 constraint decision_event_decision_id_fkey on decision_event: FOREIGN KEY (decision_id) REFERENCES decision(id);
-constraint decision_event_person_check on decision_event: CHECK ((person <> ''::text));
+constraint decision_event_person_check on decision_event: CHECK (((person <> ''::text) AND (person !~* '^token:'::text)));
 constraint decision_event_pkey on decision_event: PRIMARY KEY (id);
 constraint decision_event_reason_check on decision_event: CHECK ((reason <> ''::text));
 constraint decision_event_signature on decision_event: CHECK (((action = 'signed'::text) = (signature IS NOT NULL)));
@@ -766,6 +773,11 @@ constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES
 constraint evidence_group_pkey on evidence_group: PRIMARY KEY (id);
 constraint evidence_inbox_id_fkey on evidence: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint evidence_pkey on evidence: PRIMARY KEY (inbox_id);
+constraint idempotency_key_event_id_fkey on idempotency_key: FOREIGN KEY (event_id) REFERENCES mismatch_event(id);
+constraint idempotency_key_key_check on idempotency_key: CHECK ((key ~ '^[!-~]{1,200}$'::text));
+constraint idempotency_key_pkey on idempotency_key: PRIMARY KEY (token_id, key);
+constraint idempotency_key_sha256_check on idempotency_key: CHECK ((length(sha256) = 32));
+constraint idempotency_key_token_id_fkey on idempotency_key: FOREIGN KEY (token_id) REFERENCES api_token(id);
 constraint inbox_decided on inbox: TRIGGER;
 constraint inbox_pending_inbox_id_fkey on inbox_pending: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint inbox_pending_pkey on inbox_pending: PRIMARY KEY (inbox_id);
@@ -872,7 +884,7 @@ constraint mismatch_event_decision_id_fkey on mismatch_event: FOREIGN KEY (decis
 constraint mismatch_event_mentions_check on mismatch_event: CHECK ((mentions <> '{}'::text[]));
 constraint mismatch_event_mismatch_id_fkey on mismatch_event: FOREIGN KEY (mismatch_id) REFERENCES mismatch(id);
 constraint mismatch_event_pkey on mismatch_event: PRIMARY KEY (id);
-constraint mismatch_event_second_person on mismatch_event: CHECK ((lower(approved_by) <> lower(actor)));
+constraint mismatch_event_second_person on mismatch_event: CHECK (((lower(approved_by) <> lower(actor)) AND (approved_by !~* '^token:'::text)));
 constraint mismatch_event_text_check on mismatch_event: CHECK ((text <> ''::text));
 constraint mismatch_event_text_given on mismatch_event: CHECK (((action = ANY (ARRAY['assigned'::text, 'snoozed'::text])) OR (undoes IS NOT NULL) OR (text IS NOT NULL)));
 constraint mismatch_event_undoes_fkey on mismatch_event: FOREIGN KEY (undoes) REFERENCES mismatch_event(id);
@@ -1028,6 +1040,7 @@ CREATE INDEX deposit_state ON public.deposit USING btree (state, network, servic
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
 CREATE INDEX evidence_group_id ON public.evidence USING btree (group_id);
 CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (recheck_at) WHERE (recheck_at IS NOT NULL);
+CREATE INDEX idempotency_key_at ON public.idempotency_key USING btree (at);
 CREATE INDEX inbox_pending_stored_at ON public.inbox_pending USING btree (stored_at);
 CREATE INDEX ledger_journal_deposit_id ON public.ledger_journal USING btree (deposit_id);
 CREATE INDEX ledger_journal_event_at ON public.ledger_journal USING btree (event_at);
@@ -1106,6 +1119,7 @@ CREATE UNIQUE INDEX event_pending_pkey ON public.event_pending USING btree (id);
 CREATE UNIQUE INDEX event_pkey ON public.event USING btree (sequence);
 CREATE UNIQUE INDEX evidence_group_pkey ON public.evidence_group USING btree (id);
 CREATE UNIQUE INDEX evidence_pkey ON public.evidence USING btree (inbox_id);
+CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (token_id, key);
 CREATE UNIQUE INDEX inbox_pending_pkey ON public.inbox_pending USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pkey ON public.inbox USING btree (id);
 CREATE UNIQUE INDEX inbox_source_source_key_key ON public.inbox USING btree (source, source_key);
@@ -3574,6 +3588,7 @@ grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant delete, insert, select, update on public.leg_search to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant delete, insert, select, update on public.value_lot to depositd_daemon;
+grant delete, select on public.idempotency_key to depositd_operator;
 grant insert on public.ledger_period_balance to depositd_decider;
 grant insert on public.manual_journal to depositd_decider;
 grant insert on public.mismatch_event to depositd_operator;
@@ -3834,6 +3849,7 @@ grant select on public.evidence to depositd_backup;
 grant select on public.evidence to depositd_viewer;
 grant select on public.evidence_group to depositd_backup;
 grant select on public.evidence_group to depositd_viewer;
+grant select on public.idempotency_key to depositd_backup;
 grant select on public.inbox to depositd_backup;
 grant select on public.inbox to depositd_viewer;
 grant select on public.inbox_pending to depositd_backup;

@@ -103,7 +103,8 @@ create table decision_event (
   decision_id bigint not null references decision,
   -- An outdated decision rests on what has changed since it was requested.
   action text not null check (action in ('signed', 'rejected', 'outdated')),
-  person text not null check (person <> ''),
+  -- No token of the API, `token:NAME`.
+  person text not null check (person <> '' and person !~* '^token:'),
   -- A line of a signed note, https://c2sp.org/signed-note.
   signature text,
   reason text check (reason <> ''),

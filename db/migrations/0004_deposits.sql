@@ -195,7 +195,7 @@ create table mismatch_event (
   id bigint generated always as identity primary key,
   mismatch_id bigint not null references mismatch,
   at timestamptz not null default now(),
-  -- A name, `policy`, or `depositd` for a change by evidence.
+  -- A name, `token:NAME` of the API, `policy`, or `depositd` for a change by evidence.
   actor text not null check (actor <> ''),
   action text not null check (action in ('assigned', 'commented', 'snoozed', 'resolved', 'reopened',
     'comment_withdrawn', 'attached', 'written_off', 'write_off_withdrawn', 'matched', 'split')),
@@ -211,13 +211,26 @@ create table mismatch_event (
   -- People of the register whom the comment names, in lower case.
   mentions text[] check (mentions <> '{}'),
   constraint mismatch_event_text_given check (action in ('assigned', 'snoozed') or undoes is not null or text is not null),
-  constraint mismatch_event_second_person check (lower(approved_by) <> lower(actor))
+  -- No token of the API is a second person.
+  constraint mismatch_event_second_person check (lower(approved_by) <> lower(actor) and approved_by !~* '^token:')
 );
 
 create index mismatch_event_mismatch_id on mismatch_event (mismatch_id);
 create index mismatch_event_mentions on mismatch_event using gin (mentions) where mentions is not null;
 -- For the audit log.
 create index mismatch_event_of_people on mismatch_event (at) where actor not in ('depositd', 'policy');
+
+-- Calls of the API that wrote, by the key that the caller gave them, so that a repetition has no second effect. Kept for a day.
+create table idempotency_key (
+  token_id bigint not null references api_token,
+  key text not null check (key ~ '^[!-~]{1,200}$'),
+  -- SHA-256 of the call.
+  sha256 bytea not null check (length(sha256) = 32),
+  event_id bigint not null references mismatch_event,
+  at timestamptz not null default clock_timestamp(),
+  primary key (token_id, key)
+);
+create index idempotency_key_at on idempotency_key (at);
 
 create function may_be_lost(loss numeric, severity text) returns boolean language sql immutable
   return loss is not null or severity = 'severe';

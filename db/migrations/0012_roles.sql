@@ -126,7 +126,7 @@ grant execute on function ledger_turnover to depositd_accountant;
 -- Readers of the console: all but the tables of sign-ins and tokens, and what people did only as auditors.
 grant usage on schema public, accounting to depositd_viewer;
 grant select on all tables in schema public, accounting to depositd_viewer;
-revoke select on session, invitation, api_token, access_event, accounting.audit_log from depositd_viewer;
+revoke select on session, invitation, api_token, idempotency_key, access_event, accounting.audit_log from depositd_viewer;
 grant select on accounting.audit_log to depositd_auditor;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement, ledger_turnover to depositd_viewer;
@@ -136,6 +136,7 @@ grant insert (mismatch_id, name, content, sha256, added_by) on mismatch_attachme
 grant update (assigned_to, snoozed_until, snooze_ends_with, resolved_at, resolved_by, resolved_reason) on mismatch
   to depositd_operator;
 grant usage on sequence mismatch_event_id_seq, mismatch_attachment_id_seq, event_pending_id_seq to depositd_operator;
+grant select, insert (token_id, key, sha256, event_id), delete on idempotency_key to depositd_operator;
 
 -- Backups: also what later migrations and months add.
 grant usage on schema public, accounting to depositd_backup;

@@ -40,6 +40,17 @@ const statementPaging = {
 
 const ever = '1970-01-01T00:00:00Z'
 
+const statementQuery = pageQuery.extend({
+  since: timeText.describe('Entries of events at this time or later; by default all.').optional(),
+  until: timeText.describe('Entries of events before this time; by default now.').optional(),
+})
+
+export type StatementQuery = z.output<typeof statementQuery>
+
+const statementPage = readPageSchema(statementLine).extend({ owner: z.string(), since: time, until: time })
+
+export type StatementPage = z.output<typeof statementPage>
+
 const statementRoute = defineRoute({
   method: 'get',
   path: '/v1/owners/{id}/statement',
@@ -48,12 +59,9 @@ const statementRoute = defineRoute({
   description:
     'For each account and asset of a channel or StableWallet: the opening, the entries and the closing. The id is that of the owner, or `channel:ID` or `stable_wallet:ID`.',
   parameters: z.strictObject({ id: wordText }),
-  query: pageQuery.extend({
-    since: timeText.describe('Entries of events at this time or later; by default all.').optional(),
-    until: timeText.describe('Entries of events before this time; by default now.').optional(),
-  }),
+  query: statementQuery,
   status: 200,
-  answer: readPageSchema(statementLine).extend({ owner: z.string(), since: time, until: time }),
+  answer: statementPage,
   refusals: ['not_found', 'cursor_invalid'],
   run: async (api, { parameters: { id: owner }, query: { since = ever, until, limit, cursor } }) => {
     const before = new Date(until ?? api.asOf)
@@ -147,6 +155,25 @@ function refuseLimited({ token: { services, owners } }: ReadApi): void {
   throw refusal('token_limited', 'this is of all owners and services, and the token is limited to some')
 }
 
+const trialBalanceQuery = pageQuery.extend({
+  period: z
+    .string()
+    .regex(/^(?:19[7-9]|20\d)\d-(?:0[1-9]|1[0-2])$/, { error: 'must be a month like 2026-01' })
+    .describe('A month, with all months before it.')
+    .optional(),
+  as_of: timeText.describe('Only events until this time.').optional(),
+  recorded_as_of: timeText.describe('Only what was recorded until this time.').optional(),
+})
+
+export type TrialBalanceQuery = z.output<typeof trialBalanceQuery>
+
+const trialBalancePage = readPageSchema(trialBalanceLine).extend({
+  totals: z.array(trialBalanceLine.omit({ account: true, code: true })),
+  balanced: z.boolean(),
+})
+
+export type TrialBalancePage = z.output<typeof trialBalancePage>
+
 const trialBalanceRoute = defineRoute({
   method: 'get',
   path: '/v1/trial-balance',
@@ -154,20 +181,9 @@ const trialBalanceRoute = defineRoute({
   summary: 'Show the trial balance',
   description:
     'Debits, credits and balance of each account and asset, with the totals of each asset. Refused to a token that is limited to owners or services.',
-  query: pageQuery.extend({
-    period: z
-      .string()
-      .regex(/^(?:19[7-9]|20\d)\d-(?:0[1-9]|1[0-2])$/, { error: 'must be a month like 2026-01' })
-      .describe('A month, with all months before it.')
-      .optional(),
-    as_of: timeText.describe('Only events until this time.').optional(),
-    recorded_as_of: timeText.describe('Only what was recorded until this time.').optional(),
-  }),
+  query: trialBalanceQuery,
   status: 200,
-  answer: readPageSchema(trialBalanceLine).extend({
-    totals: z.array(trialBalanceLine.omit({ account: true, code: true })),
-    balanced: z.boolean(),
-  }),
+  answer: trialBalancePage,
   refusals: ['cursor_invalid', 'token_limited'],
   run: async (
     api,

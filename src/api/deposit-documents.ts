@@ -31,11 +31,11 @@ type Reader = Pick<ReadApi, 'networks' | 'token'>
 export function depositDocument(
   row: ReportedDeposit,
   credit: CreditReport,
-  { networks }: Reader,
+  reader: Reader,
 ): z.output<typeof listedDeposit> {
-  const { id, owner_kind: kind, owner_id: owner } = row
+  const { owner_kind: kind, owner_id: owner } = row
   return {
-    id,
+    id: row.id,
     service: row.service,
     service_id: row.service_id,
     state: row.state as DepositState,
@@ -63,22 +63,26 @@ export function depositDocument(
     final_at: isoOf(row.final_at),
     settled_at: isoOf(row.settled_at),
     reconciled_at: isoOf(row.reconciled_at),
-    links: {
-      self: `/v1/deposits/${id}`,
-      evidence: `/v1/deposits/${id}/evidence`,
-      mismatches: `/v1/mismatches?deposit=${id}&status=all`,
-      statement: owner === null ? null : `/v1/owners/${encodeURIComponent(owner)}/statement`,
-      explorer: {
-        deposit: explorerOf(networks, row.network, row.tx),
-        settlement: explorerOf(networks, row.settlement_network, row.settlement_tx),
-      },
-    },
+    links: linksOf(row, reader),
   }
 }
 
-function explorerOf(networks: Reader['networks'], network: string | null, tx: string | null): string | null {
-  const address = networks.find(({ name }) => name === network)?.explorer
-  return tx === null || address === undefined ? null : address.replace('{tx}', tx)
+function linksOf(row: ReportedDeposit, { networks }: Reader): z.output<typeof listedDeposit>['links'] {
+  const { id, owner_id: owner } = row
+  const explorerOf = (network: string | null, tx: string | null) => {
+    const address = networks.find(({ name }) => name === network)?.explorer
+    return tx === null || address === undefined ? null : address.replace('{tx}', tx)
+  }
+  return {
+    self: `/v1/deposits/${id}`,
+    evidence: `/v1/deposits/${id}/evidence`,
+    mismatches: `/v1/mismatches?deposit=${id}&status=all`,
+    statement: owner === null ? null : `/v1/owners/${encodeURIComponent(owner)}/statement`,
+    explorer: {
+      deposit: explorerOf(row.network, row.tx),
+      settlement: explorerOf(row.settlement_network, row.settlement_tx),
+    },
+  }
 }
 
 function creditDocument({

@@ -39,6 +39,8 @@ const depositsQuery = pageQuery.extend({
   until: timeText.describe('Paid, or first reported, before this time.').optional(),
 })
 
+export type DepositListQuery = z.output<typeof depositsQuery>
+
 /** EVM addresses compare without regard to case. */
 function addressText(text: string): string {
   return /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text
@@ -46,7 +48,7 @@ function addressText(text: string): string {
 
 function wantedBy(
   { token: { services, owners } }: ReadApi,
-  { service_id: serviceId, tx, address, since, until, ...filter }: z.output<typeof depositsQuery>,
+  { service_id: serviceId, tx, address, since, until, ...filter }: DepositListQuery,
 ): Omit<Filter, 'limit'> {
   return {
     ...filter,
@@ -108,6 +110,8 @@ const waitQuery = z.strictObject({
   credit: z.literal('safe').describe('With `wait`: answer when the owner may be credited.').optional(),
 })
 
+export type WaitQuery = z.output<typeof waitQuery>
+
 const showRoute = defineRoute({
   method: 'get',
   path: '/v1/deposits/{id}',
@@ -140,10 +144,7 @@ const showRoute = defineRoute({
 type Standing = { state: string; isSafe: boolean }
 
 /** Null if any change is. */
-function wantOf({
-  state: wanted,
-  credit,
-}: Omit<z.output<typeof waitQuery>, 'wait'>): ((now: Standing) => boolean) | null {
+function wantOf({ state: wanted, credit }: Omit<WaitQuery, 'wait'>): ((now: Standing) => boolean) | null {
   if (wanted === undefined && credit === undefined) return null
   return (now) => (wanted === undefined || now.state === wanted) && (credit === undefined || now.isSafe)
 }

@@ -20,6 +20,8 @@ const eventsQuery = z.strictObject({
     .optional(),
 })
 
+const feedAnswer = readListSchema(listedEvent).extend({ next: sequenceText })
+
 const feedRoute = defineRoute({
   method: 'get',
   path: '/v1/events',
@@ -29,7 +31,7 @@ const feedRoute = defineRoute({
     'In order of `sequence`, which has no gap. Ask again after `next`, whether there were events or not. A token that is limited to owners or services sees only theirs, so it sees gaps.',
   query: eventsQuery,
   status: 200,
-  answer: readListSchema(listedEvent).extend({ next: sequenceText }),
+  answer: feedAnswer,
   refusals: ['cursor_invalid'],
   run: async (api, { query: { wait, ...query } }) => {
     const { events, next } = await awaitEvents(api, query, waitMsIn(wait))
@@ -41,6 +43,9 @@ const feedRoute = defineRoute({
     return { data, next: next.toString(), as_of: new Date().toISOString() }
   },
 })
+
+export type EventsQuery = Partial<z.output<typeof eventsQuery>>
+export type EventsAnswer = z.output<typeof feedAnswer>
 
 type FeedQuery = Omit<z.output<typeof eventsQuery>, 'wait'>
 

@@ -29,6 +29,8 @@ const mismatchesQuery = pageQuery.extend({
   until: timeText.describe('Opened before this time.').optional(),
 })
 
+export type MismatchesQuery = z.output<typeof mismatchesQuery>
+
 const alsoOf = { open: 'nothing', snoozed: 'snoozed', all: 'all' } as const
 
 const paging = { list: 'mismatches', key: numberKey, keyOf: ({ id }: MismatchLine) => [id] }

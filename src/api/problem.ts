@@ -1,8 +1,9 @@
 import type { Fault } from '../core/errors.ts'
-import { createProblems, httpProblems } from '../http/problem.ts'
+import { bodyProblems, createProblems, httpProblems } from '../http/problem.ts'
 
 const table = {
   ...httpProblems,
+  ...bodyProblems,
   token_missing: [401, 'The token is missing'],
   token_unknown: [401, 'The token is unknown or revoked'],
   scope_insufficient: [403, 'The token lacks the scope'],
@@ -10,6 +11,9 @@ const table = {
   evidence_unavailable: [409, 'The evidence cannot be made into a bundle here'],
   proof_pending: [409, 'No checkpoint covers the journal yet'],
   seal_broken: [409, 'The journal differs from what was sealed'],
+  case_refused: [409, 'The mismatch does not accept this'],
+  signature_needed: [409, 'People must sign this'],
+  idempotency_key_reused: [422, 'The Idempotency-Key is of another call'],
   unavailable: [503, 'The database does not answer in time'],
 } as const
 

@@ -9,7 +9,7 @@ import type { ReadProblemCode } from './problem.ts'
 
 type HealthProblem = { part: string; problem: string }
 
-/** What the API reads from. */
+/** What the API reads from and writes to. */
 export type ReadSources = {
   /** Of a login that only reads. */
   db: Database<Tables>
@@ -23,6 +23,12 @@ export type ReadSources = {
   }>
   /** Null if there is no such deposit. @throws Fault `usage_bad` if it would not verify */
   bundle: (id: bigint) => Promise<{ id: bigint; text: string } | null>
+  /** Of a login that works on cases, and on nothing else. */
+  operator: Database<Tables>
+  /** People of the register whom the text names. */
+  mentionsIn: (tx: Transaction<Tables>, text: string) => Promise<string[]>
+  /** As the register writes the name; null if it is not in it. */
+  personNamed: (tx: Transaction<Tables>, name: string) => Promise<string | null>
   /** Enters in the audit log that a token took out a bundle. */
   bundleTaken: (deposit: bigint, token: ApiToken) => Promise<void>
 }
@@ -33,6 +39,10 @@ export type ReadApi = ReadSources & {
   asOf: Date
   /** One snapshot of the database. */
   read: <Value>(work: (tx: Transaction<Tables>) => Promise<Value>) => Promise<Value>
+  /** One transaction. */
+  write: <Value>(work: (tx: Transaction<Tables>) => Promise<Value>) => Promise<Value>
+  /** Null without one. */
+  idempotencyKey: string | null
   /** Whether the caller says that it has a representation, and whether it is this one. */
   hasKnown: boolean
   knows: (body: object) => boolean

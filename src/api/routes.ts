@@ -4,6 +4,7 @@ import { limitHeaders } from '../http/key-check.ts'
 import { describeApi } from '../http/open-api.ts'
 import { streamTimes } from '../store/streams.ts'
 import { bookRoutes } from './book-routes.ts'
+import { caseRoutes } from './case-routes.ts'
 import { isoOf } from './deposit-documents.ts'
 import { depositRoutes } from './deposit-routes.ts'
 import { eventRoutes } from './event-routes.ts'
@@ -94,6 +95,7 @@ export const readRoutes: readonly ReadRoute[] = [
   ...mismatchRoutes,
   ...eventRoutes,
   ...journalRoutes,
+  ...caseRoutes,
   ...bookRoutes,
   servicesRoute,
   networksRoute,
@@ -106,6 +108,15 @@ const ifNoneMatch = {
   in: 'header',
   required: false,
   description: 'The ETag of an earlier answer: 304 if nothing but `as_of` has changed.',
+  schema: { type: 'string' },
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'At most 200 printable ASCII characters without spaces. Within 24 hours, the same call with the same key has no second effect and gets the same answer.',
   schema: { type: 'string' },
 }
 
@@ -122,7 +133,7 @@ export const readApiDescription = describeApi<ReadKind>(readRoutes, {
   info: {
     title: 'depositd',
     version: '1',
-    description: 'What depositd knows of deposits, mismatches and the books. Read-only.',
+    description: 'What depositd knows of deposits, mismatches and the books, and work on mismatches.',
   },
   problems,
   securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
@@ -137,15 +148,21 @@ export const readApiDescription = describeApi<ReadKind>(readRoutes, {
     ],
   }),
   headers: limitHeaders,
-  beside: ({ scope, path }) => ({
-    parameters: isTagged(path) ? [ifNoneMatch] : [],
-    responses: isTagged(path)
+  beside: ({ scope, ...route }) => ({
+    parameters: isTagged(route) ? [ifNoneMatch] : isWriting(route) ? [idempotencyKey] : [],
+    responses: isTagged(route)
       ? { 304: { description: 'Not modified', headers: { ...(scope !== null && limitHeaders), ...etag } } }
       : {},
   }),
 })
 
+type RoutePlace = Pick<ReadRoute, 'method' | 'path'>
+
 /** A bundle is made anew each time. */
-function isTagged(path: string): boolean {
-  return !path.endsWith('/evidence')
+function isTagged(route: RoutePlace): boolean {
+  return !isWriting(route) && !route.path.endsWith('/evidence')
+}
+
+function isWriting({ method }: RoutePlace): boolean {
+  return method !== 'get'
 }

@@ -194,6 +194,20 @@ export const listedEvent = z
     description:
       '`previous` is the sequence of the event before it about the same deposit. `journal`, of `deposit.credit_safe` and `deposit.reconciled`, is the journal that proves it. `data` has neither `subject` nor `detail`, nor `account` of another owner, for a token that is limited to owners.',
   })
+/** Of a comment or a reason, which are stored permanently. */
+export const caseText = z.string().trim().min(1).max(2000)
+
+export const caseAct = z
+  .strictObject({
+    id: idText,
+    mismatch_id: idText,
+    at: time,
+    actor: word,
+    action: z.enum(['commented', 'assigned', 'snoozed', 'resolved']),
+    text: words,
+    links: z.strictObject({ mismatch: word }),
+  })
+  .meta({ id: 'CaseAct', description: 'An entry of the history of a mismatch. `actor` is `token:NAME`.' })
 
 export const statementLine = z
   .strictObject({

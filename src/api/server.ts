@@ -9,10 +9,19 @@ import { type HttpServer, startHttpServer } from '../http/server.ts'
 import { serverLimits } from '../http/server-limits.ts'
 import type { RateLimit } from '../http/token-buckets.ts'
 import type { ApiToken } from '../store/api-tokens.ts'
+import { inTransaction } from '../store/database.ts'
 import { isUnreachable } from '../store/database-errors.ts'
 import { problems, refusal } from './problem.ts'
-import type { ReadApi, ReadKind, ReadScope, ReadSources } from './route.ts'
+import type { ReadApi, ReadKind, ReadRoute, ReadScope, ReadSources } from './route.ts'
 import { readRoutes } from './routes.ts'
+
+type ApiReport = {
+  /** `call` is `other` if there is no such call; `seconds` is null for a request that may have waited for a change. */
+  answered: (answer: { call: string; status: number; seconds: number | null }) => void
+  /** How many wait for a change now. */
+  waiting: (count: number) => void
+  failed: (path: string, error: unknown) => void
+}
 
 export type ReadServerSettings = {
   host: string
@@ -20,7 +29,7 @@ export type ReadServerSettings = {
   sources: ReadSources
   /** Null if it is unknown or revoked. */
   findToken: (text: string) => Promise<ApiToken | null>
-  failed: (path: string, error: unknown) => void
+  report: ApiReport
   limit?: RateLimit | undefined
 }
 
@@ -37,23 +46,24 @@ export async function startReadServer({
   port,
   sources,
   findToken,
-  failed,
+  report,
   limit = tokenLimit,
 }: ReadServerSettings): Promise<Pick<HttpServer, 'url' | 'stop'>> {
   const stopping = new AbortController()
-  const waiting = createWaiting(stopping.signal)
+  const waiting = createWaiting(stopping.signal, report.waiting)
   const check = createTokenCheck(findToken, limit)
   const handler = createRouteHandler<ReadKind>({
     routes: readRoutes,
     problems,
     async admit(exchange, route) {
+      reportAnswer(exchange, route, report.answered)
       const scope = route === null ? 'any' : route.scope
       const token = scope === null ? noToken : await check(exchange, scope)
       return requestOf(sources, { token, exchange, wait: waiting(exchange) })
     },
-    finish: tag,
+    finish: (reply, exchange, { method }) => (method === 'get' ? tag(reply, exchange) : reply),
     translate: explainFailure,
-    failed: (error, { path }) => failed(path, error),
+    failed: (error, { path }) => report.failed(path, error),
   })
   const limits = { ...serverLimits, ...connections }
   const { url, stop } = await startHttpServer(handler, { host, port, limits, drainMs }).catch(
@@ -69,6 +79,25 @@ export async function startReadServer({
       return stop()
     },
   }
+}
+
+/** As metrics name it. */
+export function callOf({ method, path }: Pick<ReadRoute, 'method' | 'path'>): string {
+  return `${method.toUpperCase()} ${path}`
+}
+
+function reportAnswer(
+  { request, response }: Exchange,
+  route: ReadRoute | null,
+  answered: ApiReport['answered'],
+): void {
+  const began = performance.now()
+  const call = route === null ? 'other' : callOf(route)
+  response.once('finish', () => {
+    const seconds = (performance.now() - began) / 1000
+    const { statusCode: status } = response
+    answered({ call, status, seconds: 'wait' in request.query ? null : seconds })
+  })
 }
 
 /** For what needs no token, and reads nothing. */
@@ -116,24 +145,42 @@ function requestOf(sources: ReadSources, { exchange, ...rest }: AdmittedRequest)
     asOf: new Date(),
     read: (work) =>
       sources.db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    write: (work) => inTransaction(sources.operator, work),
+    idempotencyKey: idempotencyKeyOf(request),
     hasKnown: request.get('if-none-match') !== undefined,
     knows: (body) => isKnown(request, tagOf(body)),
   }
 }
 
-function createWaiting(stopping: AbortSignal): (exchange: Exchange) => ReadApi['wait'] {
+/** @throws Fault `request_refused` */
+function idempotencyKeyOf(request: Request): string | null {
+  const key = request.get('idempotency-key') ?? null
+  if (key === null || /^[!-~]{1,200}$/.test(key)) return key
+  const detail = 'must be 1 to 200 printable ASCII characters without spaces'
+  const errors = [{ parameter: 'Idempotency-Key', detail }]
+  throw refusal('request_invalid', `Idempotency-Key: ${detail}`, { errors })
+}
+
+function createWaiting(
+  stopping: AbortSignal,
+  report: ApiReport['waiting'],
+): (exchange: Exchange) => ReadApi['wait'] {
   let count = 0
+  const change = (by: number) => {
+    count += by
+    report(count)
+  }
   return ({ response }) =>
     () => {
       if (count >= waitingMax)
         throw refusal('rate_limited', `${waitingMax} requests wait already; ask without wait`, {
           headers: { 'retry-after': '1' },
         })
-      count++
+      change(1)
       const signal = AbortSignal.any([stopping, hungUp(response)])
       return {
         pause: () => sleep(lookEveryMs, true, { signal }).catch(() => false),
-        [Symbol.dispose]: () => void count--,
+        [Symbol.dispose]: () => change(-1),
       }
     }
 }

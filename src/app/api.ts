@@ -1,5 +1,7 @@
 import { type ReadServerSettings, startReadServer } from '../api/server.ts'
 import type { Settings } from '../config/settings.ts'
+import { readRegister } from '../jobs/people/decide.ts'
+import { mentionsIn } from '../jobs/people/mentions.ts'
 import { createReadiness, type Readiness } from '../ops/readiness.ts'
 import { findApiToken } from '../store/api-tokens.ts'
 import { openDatabase } from '../store/database.ts'
@@ -13,45 +15,68 @@ type ApiDeps = {
   version: string
   services: Pick<Services, 'followed'>
   readiness: Readiness
-  failed: ReadServerSettings['failed']
+  observer: { api: ReadServerSettings['report'] }
   limit?: ReadServerSettings['limit']
 }
 
 /** Pools of its own, so that callers never take connections from workers. */
-const [readPoolMax, tokenPoolMax] = [6, 2]
+const [readPoolMax, smallPoolMax] = [6, 2]
 const statementMaxMs = 5000
 
-/** Null if the settings name no port. */
-export async function composeApi(
-  settings: Settings,
-  { version, services, readiness, ...rest }: ApiDeps,
-): Promise<{ url: string; stop: () => Promise<void> } | null> {
-  if (settings.api === null) return null
-  await using starting = new AsyncDisposableStack()
+function openApiLogins(url: string) {
+  const login = { url, poolMax: smallPoolMax, queryTimeoutMs: statementMaxMs }
   const db = openDatabase<Tables>({
-    url: settings.databaseUrl,
+    url,
     poolMax: readPoolMax,
     applicationName: 'depositd API',
     role: 'depositd_viewer',
     readOnlyWithinMs: statementMaxMs,
     queryTimeoutMs: statementMaxMs + 1000,
   })
-  starting.defer(() => db.destroy())
   const tokens = openDatabase<Tables>({
-    url: settings.databaseUrl,
-    poolMax: tokenPoolMax,
+    ...login,
     applicationName: 'depositd API tokens',
     role: 'depositd_daemon',
-    queryTimeoutMs: statementMaxMs,
   })
-  starting.defer(() => tokens.destroy())
+  const operator = openDatabase<Tables>({
+    ...login,
+    applicationName: 'depositd API cases',
+    role: 'depositd_operator',
+  })
+  const all = [db, tokens, operator]
+  return {
+    db,
+    tokens,
+    operator,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(all.map((one) => one.destroy()))
+    },
+  }
+}
+
+/** Null if the settings name no port. */
+export async function composeApi(
+  settings: Settings,
+  { version, services, readiness, observer, limit }: ApiDeps,
+): Promise<{ url: string; stop: () => Promise<void> } | null> {
+  if (settings.api === null) return null
+  await using starting = new AsyncDisposableStack()
+  const { db, tokens, operator } = starting.use(openApiLogins(settings.databaseUrl))
+  const { administratorKey: pinned } = settings.people
   const current = () => ({ ...settings, ...services.followed() })
   const server = await startReadServer({
     ...settings.api,
-    ...rest,
+    limit,
+    report: observer.api,
     findToken: (text) => findApiToken(tokens, text),
     sources: {
       db,
+      operator,
+      mentionsIn: (tx, text) => mentionsIn(tx, pinned, text),
+      async personNamed(tx, name) {
+        const { people } = await readRegister(tx, pinned)
+        return people.get(name.toLowerCase())?.person ?? null
+      },
       services: () => current().services,
       networks: settings.networks,
       health: createReadiness(readiness),

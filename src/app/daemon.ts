@@ -122,12 +122,12 @@ const unserved = { webhookUrl: null, apiUrl: null }
 /** Webhooks of the service, and the API of the company. */
 async function serveClients(
   settings: Settings,
-  deps: Parameters<typeof composeIntake>[1] & Omit<Parameters<typeof composeApi>[1], 'failed'>,
+  deps: Parameters<typeof composeIntake>[1] & Parameters<typeof composeApi>[1],
   starting: AsyncDisposableStack,
 ): Promise<Pick<Daemon, 'webhookUrl' | 'apiUrl'>> {
   const intake = await composeIntake(settings, deps)
   starting.defer(intake.stop)
-  const api = await composeApi(settings, { ...deps, failed: deps.observer.apiFailed })
+  const api = await composeApi(settings, deps)
   starting.defer(() => api?.stop())
   return { webhookUrl: intake.url + transfersPath, apiUrl: api === null ? null : api.url }
 }

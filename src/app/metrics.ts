@@ -1,3 +1,5 @@
+import { readRoutes } from '../api/routes.ts'
+import { callOf } from '../api/server.ts'
 import { type Links, sharedLinks } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { type AlertRules, causesOf, lossesOf, needsAlert } from '../core/cause.ts'
@@ -22,6 +24,7 @@ export function knownLabels({ services, networks, creditAsset, links }: Settings
     service: services.map(({ name }) => name),
     network: networks.map(({ name }) => name),
     asset: [...assets, creditAsset].map(({ key }) => key),
+    call: readRoutes.map(callOf),
     url: Object.values(sharedLinks(links)).filter((url) => url !== null),
   }
 }

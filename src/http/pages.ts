@@ -69,6 +69,8 @@ export const pageQuery = z.strictObject({
   cursor: z.string().min(1).max(1000).optional(),
 })
 
+export type PageQuery = z.output<typeof pageQuery>
+
 /** `next_cursor` is null on the last page. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })

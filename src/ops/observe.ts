@@ -56,9 +56,7 @@ export function createObserver(metrics: Metrics, log: Logger) {
     opsFailed: (path: string, error: unknown): void => {
       logEvent(log, 'ops_request_failed', { path: path.slice(0, pathShown), err: error })
     },
-    apiFailed: (path: string, error: unknown): void => {
-      logEvent(log, 'api_request_failed', { path: path.slice(0, pathShown), err: error })
-    },
+    api: observeApi(metrics, log),
     gaugesUnreadable: (part: string, error: unknown): void => {
       logEvent(log, 'gauges_unreadable', { part, err: error })
     },
@@ -69,6 +67,23 @@ export function createObserver(metrics: Metrics, log: Logger) {
       metrics.canaryWebhooks.inc({ outcome })
       if (problem === null) metrics.canaryWebhook.observe({}, seconds)
       else logEvent(log, 'canary_webhook_lost', { outcome, problem })
+    },
+  }
+}
+
+/** `seconds` is null for a request that may have waited for a change. */
+type ApiAnswer = { call: string; status: number; seconds: number | null }
+
+function observeApi(metrics: Metrics, log: Logger) {
+  return {
+    answered: ({ call, status, seconds }: ApiAnswer): void => {
+      const isNamed = status === 304 || status === 429
+      metrics.apiRequests.inc({ call, status: isNamed ? String(status) : `${Math.floor(status / 100)}xx` })
+      if (seconds !== null) metrics.apiRequest.observe({ call }, seconds)
+    },
+    waiting: (count: number): void => metrics.apiWaiting.set({}, count),
+    failed: (path: string, error: unknown): void => {
+      logEvent(log, 'api_request_failed', { path: path.slice(0, pathShown), err: error })
     },
   }
 }

@@ -1,4 +1,15 @@
-import { array, assert, asyncProperty, constantFrom, oneof, record, string, tuple } from 'fast-check'
+import {
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  jsonValue,
+  oneof,
+  record,
+  string,
+  tuple,
+} from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readRoutes } from '../../src/api/routes.ts'
 import { writeCursor } from '../../src/http/pages.ts'
@@ -53,24 +64,33 @@ const statementCursor = tuple(part, part, constantFrom('1', '2', '3'), part, par
 const value = oneof(constantFrom(...known), string({ unit: 'binary' }), anyCursor, statementCursor)
 const names = [...new Set(readRoutes.flatMap(({ query }) => Object.keys(query.shape)))]
 const name = oneof({ weight: 9, arbitrary: constantFrom(...names) }, { weight: 1, arbitrary: string() })
+const fields = { text: value, to: value, until: value, reason: value }
+const fine = constantFrom({ text: 'a' }, { to: null }, { until: null }, { until: 'changed' }, { reason: 'a' })
+const body = oneof(fine, record(fields, { requiredKeys: [] }), jsonValue())
+const key = oneof(string({ minLength: 1, maxLength: 3 }), constantFrom('k', '', 'a b', 'x'.repeat(201)))
 const call = record({
-  path: constantFrom(...readRoutes.map(({ path }) => path)),
-  id: value,
-  parameters: array(tuple(name, value), { maxLength: 4 }),
+  route: constantFrom(...readRoutes),
+  id: oneof(value, constantFrom('1', '3')),
+  parameters: oneof(constant([]), array(tuple(name, value), { maxLength: 4 })),
+  body,
+  key: key.filter((text) => /^[ -\xff]*$/.test(text)),
 })
 
 const runs = Number(process.env.RUNS ?? 250)
 
-test('no parameter of any call leads to an internal error', { timeout: 300_000 }, async () => {
+test('no parameter and no body of any call leads to an internal error', { timeout: 300_000 }, async () => {
   const statuses = new Set<number>()
-  const property = asyncProperty(call, async ({ path, id, parameters }) => {
+  const property = asyncProperty(call, async ({ route: { path, method }, id, parameters, ...sent }) => {
     const encoded = encodeURIComponent(id.toWellFormed())
     // An empty segment, or one of dots, is another path.
     const named = path.replace('{id}', /^\.{0,2}$/.test(encoded) ? '1' : encoded)
-    const { status } = await api.get(`${named}?${new URLSearchParams(parameters).toString()}`)
+    const query = new URLSearchParams(parameters).toString()
+    const target = query === '' ? named : `${named}?${query}`
+    const headers = { 'idempotency-key': sent.key }
+    const { status } = await (method === 'get' ? api.get(target) : api.post(target, sent.body, { headers }))
     statuses.add(status)
     return status < 500
   })
   await assert(property, { numRuns: runs })
-  expect([...statuses]).toEqual(expect.arrayContaining([200, 400, 404]))
+  expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 400, 404, 409]))
 })

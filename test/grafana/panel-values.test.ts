@@ -16,6 +16,7 @@ const notOfTheDatabase = [
   'overview, Webhooks not stored, 15 minutes',
   'overview, Failed runs of one job, 15 minutes',
   'pipeline, Webhooks refused, 15 minutes',
+  'pipeline, API requests failed, 15 minutes',
   'pipeline, What could be read for metrics',
 ]
 

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { readApiDescription } from '../../src/api/routes.ts'
+import { pino } from 'pino'
+import { readApiDescription, readRoutes } from '../../src/api/routes.ts'
+import { callOf } from '../../src/api/server.ts'
 import { composeApi } from '../../src/app/api.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import { createMetrics, type Metrics } from '../../src/ops/metrics.ts'
+import { createObserver } from '../../src/ops/observe.ts'
 import { tokenScopes } from '../../src/people/roles.ts'
 import { type ApiToken, createApiToken } from '../../src/store/api-tokens.ts'
 import { inTransaction } from '../../src/store/database.ts'
@@ -22,14 +26,18 @@ const checkExchange = contractOf(readApiDescription, withoutCall)
 // oxlint-disable-next-line typescript/no-explicit-any
 export type ReadAnswer = { status: number; headers: Headers; text: string; body: any }
 
-type ReadRequest = { method?: string; headers?: Readonly<Record<string, string>> }
+type ReadRequest = { method?: string; headers?: Readonly<Record<string, string>>; body?: unknown }
+
+type Caller = (path: string, token?: string | null, init?: ReadRequest) => Promise<ReadAnswer>
 
 export type ReadClient = {
   url: string
+  metrics: Metrics
   /** A token with every scope, with these changes. */
   token: (changes?: Partial<ApiToken>) => Promise<string>
   /** Every answer is held to the published description, and no error is internal. */
-  get: (path: string, token?: string | null, init?: ReadRequest) => Promise<ReadAnswer>
+  get: Caller
+  post: (path: string, body: unknown, init?: ReadRequest & { token?: string }) => Promise<ReadAnswer>
   stop: () => Promise<void>
 }
 
@@ -45,6 +53,8 @@ export async function serveReadApi(
   { environment = judgingEnvironment(databaseUrl), limit }: ReadClientOptions = {},
 ): Promise<ReadClient> {
   const failures: unknown[] = []
+  const metrics = createMetrics('test', { call: readRoutes.map(callOf) })
+  const { api: observer } = createObserver(metrics, pino({ level: 'silent' }))
   const settings = {
     ...parseSettings(environment, (path) => readFileSync(path, 'utf8')),
     api: { host: '127.0.0.1', port: 0 },
@@ -53,7 +63,7 @@ export async function serveReadApi(
     version: 'test',
     services: { followed: () => settings },
     readiness: { checks: [], isNeeded: () => true },
-    failed: (_path, error) => failures.push(error),
+    observer: { api: { ...observer, failed: (_path, error) => failures.push(error) } },
     limit,
   })
   if (served === null) throw new Error('the settings name a port')
@@ -70,20 +80,27 @@ export async function serveReadApi(
     return made.token
   }
   const whole = await token()
-  return { url: served.url, token, get: getter(served.url, whole, failures), stop: served.stop }
+  const get = caller(served.url, whole, failures)
+  const post: ReadClient['post'] = (path, body, { token: as, ...init } = {}) =>
+    get(path, as, { method: 'POST', body, ...init })
+  return { url: served.url, metrics, token, get, post, stop: served.stop }
 }
 
-function getter(url: string, whole: string, failures: readonly unknown[]): ReadClient['get'] {
-  return async (path, token = whole, { headers, ...init } = {}) => {
+function caller(url: string, whole: string, failures: readonly unknown[]): Caller {
+  return async (path, token = whole, { headers, body: given, ...init } = {}) => {
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
-    const sent = { ...init, headers: { ...authorization, ...headers } }
-    const response = await fetch(url + path, sent)
+    const content = given === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await fetch(url + path, {
+      ...init,
+      ...(given !== undefined && { body: JSON.stringify(given) }),
+      headers: { ...authorization, ...content, ...headers },
+    })
     const text = await response.text()
     if (failures.length > 0) throw new Error(`${path} failed`, { cause: failures[0] })
     const answer = { status: response.status, headers: response.headers, text }
     const body: unknown = text === '' ? undefined : JSON.parse(text)
     const method = init.method ?? 'GET'
-    checkExchange({ method, url: url + path, sent: undefined, ...answer, answer: body })
+    checkExchange({ method, url: url + path, sent: given, ...answer, answer: body })
     return { ...answer, body }
   }
 }

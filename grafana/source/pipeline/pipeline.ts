@@ -1,6 +1,7 @@
 import { deploys, periodCloses, reorgs } from '../build/annotations.ts'
 import type { DashboardSource } from '../build/dashboard.ts'
 import { datasourceVariable, networkVariable, serviceVariable } from '../build/variables.ts'
+import { apiRow } from './api.ts'
 import { canaryRow } from './canaries.ts'
 import { intakeRow } from './intake.ts'
 import { pollRow } from './poll.ts'
@@ -12,10 +13,10 @@ export const pipeline: DashboardSource = {
   name: 'pipeline',
   title: 'Pipeline',
   description:
-    'Does what the service says come in, by webhook and by its API, and is it applied? Intake, inbox, queue, poll, and the daemons themselves.',
+    'Does what the service says come in, by webhook and by its API, and is it applied? Intake, inbox, queue, poll, the daemons themselves, and the API.',
   variables: [datasourceVariable, serviceVariable, networkVariable],
   annotations: [reorgs, deploys, periodCloses],
-  rows: [intakeRow, workRow, pollRow, processRow, canaryRow],
+  rows: [intakeRow, workRow, pollRow, processRow, apiRow, canaryRow],
   from: 'now-3h',
   refresh: '30s',
 }

@@ -1,6 +1,7 @@
 import { canaryOutcomes } from '../../core/canary.ts'
 import {
   assets,
+  calls,
   counter,
   gauge,
   histogram,
@@ -127,6 +128,25 @@ export const ofIntake = {
     'Age at which the canary counts as lost: three intervals and one timeout.',
     { ofProcess: true },
   ),
+}
+
+/** `304`: the caller had it already. `429`: refused by a limit. */
+export const apiStatuses = ['2xx', '304', '4xx', '429', '5xx'] as const
+
+export const ofApi = {
+  apiRequests: counter(
+    'api_requests_total',
+    'Requests to the API by how they were answered: `304` is not modified, `429` refused by a limit.',
+    { labels: { call: calls, status: apiStatuses } },
+  ),
+  apiRequest: histogram(
+    'api_request_seconds',
+    'From a request to the API to its answer. Requests with `wait` are left out.',
+    { labels: { call: calls }, buckets: requestBuckets },
+  ),
+  apiWaiting: gauge('api_waiting_requests', 'Requests to the API that wait for a change of a deposit.', {
+    ofProcess: true,
+  }),
 }
 
 export const pollOutcomes = ['ok', 'refused', 'limited', 'failed', 'withheld'] as const

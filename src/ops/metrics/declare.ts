@@ -203,6 +203,7 @@ export const services: OpenSet = { set: 'service', upTo: 16 }
 export const networks: OpenSet = { set: 'network', upTo: 32 }
 export const assets: OpenSet = { set: 'asset', upTo: 64 }
 export const routes: OpenSet = { set: 'route', upTo: 64 }
+export const calls: OpenSet = { set: 'call', upTo: 32 }
 export const nodes: OpenSet = { set: 'node', upTo: 32 }
 export const rpcMethods: OpenSet = { set: 'method', upTo: 32 }
 

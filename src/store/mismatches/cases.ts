@@ -155,6 +155,17 @@ export async function appendEvents(tx: Transaction<Tables>, events: readonly Cas
   return rows[0]?.first ?? 0n
 }
 
+export async function readCaseEvent(
+  tx: Transaction<Tables>,
+  id: bigint,
+): Promise<Pick<CaseEvent, 'actor' | 'text'> & { at: Date }> {
+  const { rows } = await sql<Pick<CaseEvent, 'actor' | 'text'> & { at: Date }>`
+    select at, actor, text from mismatch_event where id = ${id}`.execute(tx)
+  const [row] = rows
+  assert(row !== undefined, 'an appended event is stored')
+  return row
+}
+
 function refuse(cases: readonly MismatchCase[], action: CaseAction['action']): void {
   const problems = cases.flatMap((one) => {
     const reason = refusal(one, action)
