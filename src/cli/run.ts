@@ -5,6 +5,7 @@ import { describeOwners } from './channels/commands.ts'
 import { describeCompletion } from './completion.ts'
 import type { ProgramContext } from './context.ts'
 import { describeDeposits } from './deposits/commands.ts'
+import { describeEventEndpoints } from './events/commands.ts'
 import { describeLedger } from './ledger/commands.ts'
 import { limited, listed } from './lists.ts'
 import { describeMismatches } from './mismatches/commands.ts'
@@ -64,6 +65,8 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
   describeLedger(program, act)
   describePeople(program, act)
   describeApiTokens(program, act)
+  const events = program.command('events').description('events for your own systems')
+  describeEventEndpoints(events, act)
   describeWitness(program, act)
   describePolicy(program, act)
   describeReapplication(program, act)

@@ -5,7 +5,7 @@ import {
   Registry,
   type RegistryContentType,
 } from 'prom-client'
-import { ofChains, ofIntake, ofPoll, ofProgram } from './metrics/daemon.ts'
+import { ofChains, ofEvents, ofIntake, ofPoll, ofProgram } from './metrics/daemon.ts'
 import {
   type Creation,
   createAdmission,
@@ -18,6 +18,7 @@ import { ofBooks, ofDeposits, ofScorecard } from './metrics/deposits.ts'
 const declared = {
   ...ofProgram,
   ...ofIntake,
+  ...ofEvents,
   ...ofPoll,
   ...ofChains,
   ...ofDeposits,

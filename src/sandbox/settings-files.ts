@@ -64,6 +64,7 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
       join(folder, 'ledger-key'),
       `localhost/depositd-${randomBytes(4).toString('hex')}`,
     ),
+    EVENTS_KEY_FILE: randomKeyFile(join(folder, 'events-key')),
     SIGNING_KEY_FILE: person,
     ADMINISTRATOR_KEY: verifierKeyText(keyIn(person)),
   }
@@ -75,6 +76,12 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
 /** Made at the first start, so that checkpoints and decisions are signed from the beginning. */
 function keyFile(path: string, name: string): string {
   if (!existsSync(path)) writeFileSync(path, `${makeSigningKey(name, 'log').text}\n`, { mode: 0o600 })
+  return path
+}
+
+/** Kept, because what is in the database is encrypted with it. */
+function randomKeyFile(path: string): string {
+  if (!existsSync(path)) writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })
   return path
 }
 
