@@ -83,7 +83,10 @@ test('a sweep tells once what people decided on a command line', async () => {
   await inTransaction(books.owner, (tx) => workOnCases(tx, [id], act))
   await work().sweep()
   await work().sweep()
-  expect(reported.filter((one) => !one.startsWith('applied'))).toEqual(['unreported resolved', 'wake deliver'])
+  expect(reported.filter((one) => !one.startsWith('applied'))).toEqual([
+    'unreported resolved',
+    'wake deliver',
+  ])
 })
 
 test('events are numbered after each batch, and those of a worker that was killed before that by the next sweep', async () => {
