@@ -37,6 +37,8 @@ const sandboxPolicy = {
 }
 /** A spectator is alone: larger losses need a second person here too. */
 const cases = { secondPersonAbove: { all: 100 } }
+/** Receivers of events are on this machine too. */
+const events = { allowPrivate: true }
 const history = { requestsPerSecond: 1000 }
 const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * * *', pollOverlap: '10m' }
 
@@ -45,7 +47,15 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
   const policy = { ...sandboxPolicy, ...addresses.policy }
   const path = join(folder, settingsFile)
   const person = keyFile(join(folder, 'signing-key'), firstName())
-  const file = { networks: networks.map(toEntry), service: { senders }, policy, cases, history, schedule }
+  const file = {
+    networks: networks.map(toEntry),
+    service: { senders },
+    policy,
+    cases,
+    events,
+    history,
+    schedule,
+  }
   writeFileSync(path, stringify(file))
   const environment = {
     DATABASE_URL: addresses.databaseUrl,

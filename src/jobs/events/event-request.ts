@@ -1,21 +1,32 @@
+import { Fault } from '../../core/errors.ts'
 import type { EndpointAnswer, OutgoingWebhook } from '../../outbox/post-webhook.ts'
-import type { SecretVault } from '../../outbox/secret-vault.ts'
+import type { SecretRowId, SecretVault } from '../../outbox/secret-vault.ts'
 import { readSecret, type SigningKey, signedHeaders } from '../../outbox/signing-key.ts'
 import type { EventAttempt } from '../../store/event-deliveries.ts'
 import type { EventPayload, SealedSecret } from '../../store/event-endpoints.ts'
 import type { FeedEvent } from '../../store/events.ts'
 
-/** @throws if the secrets were encrypted with another key */
+/** @throws Fault `settings_bad` if the secrets were encrypted with another key */
 export function signingKeys(
   vault: SecretVault,
   endpoint: bigint,
   secrets: readonly SealedSecret[],
 ): SigningKey[] {
   return secrets.map(({ version, sealed }) => {
-    const key = readSecret(vault.open(sealed, { endpointId: `${endpoint}`, version }))
+    const key = readSecret(opened(vault, sealed, { endpointId: `${endpoint}`, version }))
     if (key === null) throw new Error('only secrets that can be read are kept')
     return key
   })
+}
+
+function opened(vault: SecretVault, sealed: Buffer, row: SecretRowId): string {
+  try {
+    return vault.open(sealed, row)
+  } catch (error) {
+    const fault =
+      'EVENTS_KEY is not the key with which the secrets of event endpoints were encrypted: set the earlier one, or rotate each secret with "bin/depositd events endpoint rotate"'
+    throw new Fault('settings_bad', { faults: [fault] }, { cause: error })
+  }
 }
 
 /** The same bytes at each attempt. Numbers of the database are text, as in the API. */

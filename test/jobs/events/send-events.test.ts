@@ -164,7 +164,7 @@ test('after an outage, everything is delivered without waiting for its retry', a
   expect(ordered(received)).toEqual([1, 2, 3])
 })
 
-test('an endpoint that answers 410 takes no more, and one that asks for a pause gets it', async () => {
+test('an endpoint that answers 410 takes no more', async () => {
   const { url, received } = await receiver(() => 410)
   await addEndpoint(books, { url })
   await sending.happen(1, 2)

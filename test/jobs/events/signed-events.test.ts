@@ -2,10 +2,11 @@ import { createHmac, createPublicKey, verify } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openPoster } from '../../../src/outbox/post-webhook.ts'
+import { openSecretVault } from '../../../src/outbox/secret-vault.ts'
 import { makeSecret, readSecret } from '../../../src/outbox/signing-key.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { listAttempts } from '../../../src/store/event-deliveries.ts'
-import { rotateEndpoint } from '../../../src/store/event-endpoints.ts'
+import { endpointVaultPurpose, rotateEndpoint } from '../../../src/store/event-endpoints.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { openEventReceiver, type ReceivedEvent } from '../../support/event-receiver.ts'
 import { addEndpoint, endpointNamed, eventVault, sendEvents } from '../../support/sent-events.ts'
@@ -156,6 +157,10 @@ test('without the key, or with another one, nothing is sent, and the failure is 
   await keyless.happen(1)
   await keyless.deliver()
   expect(keyless.failed.map(String)).toEqual([expect.stringContaining('EVENTS_KEY is missing')])
+  const other = openSecretVault(Buffer.alloc(32, 8), endpointVaultPurpose)
+  const wrong = stack.use(sendEvents(books, { vault: other }))
+  await wrong.deliver()
+  expect(wrong.failed.map(String)).toEqual([expect.stringContaining('EVENTS_KEY is not the key')])
   expect(received).toEqual([])
   const able = stack.use(sendEvents(books))
   await able.deliver()
