@@ -1097,7 +1097,6 @@ CREATE INDEX deposit_settled_at ON public.deposit USING btree (settled_at) WHERE
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_state ON public.deposit USING btree (state, network, service, merged_into);
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
-CREATE INDEX event_attempt_at ON public.event_attempt USING btree (at);
 CREATE INDEX event_attempt_endpoint_id ON public.event_attempt USING btree (endpoint_id, id);
 CREATE INDEX evidence_group_id ON public.evidence USING btree (group_id);
 CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (recheck_at) WHERE (recheck_at IS NOT NULL);

@@ -362,7 +362,6 @@ create table event_attempt (
   constraint event_attempt_problem check ((status is null) = (problem is not null))
 );
 create index event_attempt_endpoint_id on event_attempt (endpoint_id, id);
-create index event_attempt_at on event_attempt (at);
 
 -- A final transfer that no claim names, and the one deposit that it fits. Derived, and books nothing: a person or a policy
 -- that accepts it adds a decision, which is evidence.

@@ -168,16 +168,15 @@ export async function listAttempts(
 /** Of all endpoints together. */
 const attemptsKept = 1_000_000
 const attemptsKeptDays = 30
-const prunedMax = 20_000
+const prunedMax = 5000
 
 /** Bounds the log of attempts, a part at each call. */
 export async function pruneAttempts(db: Kysely<Tables>): Promise<void> {
   await sql`
     delete from event_attempt where id in (
-      select id from event_attempt
-      where id <= (select coalesce(max(id), 0) - ${attemptsKept} from event_attempt)
-        or at < now() - ${attemptsKeptDays} * interval '1 day'
-      order by id limit ${prunedMax})`.execute(db)
+      select id from (select id, at from event_attempt order by id limit ${prunedMax}) as oldest
+      where id <= (select max(id) - ${attemptsKept} from event_attempt)
+        or at < now() - ${attemptsKeptDays} * interval '1 day')`.execute(db)
 }
 
 /** Endpoints by state, and the age of the oldest event that an active one has not taken, in seconds. */
