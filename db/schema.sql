@@ -252,6 +252,50 @@ table public.event (
   service text,
   type text not null
 );
+table public.event_attempt (
+  at timestamp with time zone not null,
+  duration_ms integer not null,
+  endpoint_id bigint not null,
+  id bigint not null generated as identity,
+  problem text,
+  sequence bigint,
+  status integer
+);
+table public.event_delivery (
+  endpoint_id bigint not null,
+  failing_since timestamp with time zone,
+  id bigint not null generated as identity,
+  lane bigint not null,
+  next_at timestamp with time zone,
+  sequence bigint not null,
+  tries integer not null default 0
+);
+table public.event_endpoint (
+  created_at timestamp with time zone not null default clock_timestamp(),
+  created_by text not null,
+  failing_since timestamp with time zone,
+  failures integer not null default 0,
+  id bigint not null generated as identity,
+  name text not null,
+  owners text[],
+  payload text not null,
+  position bigint not null,
+  reason text,
+  removed_at timestamp with time zone,
+  rest_until timestamp with time zone,
+  services text[],
+  state text not null default 'active'::text,
+  types text[],
+  url text not null
+);
+table public.event_endpoint_secret (
+  endpoint_id bigint not null,
+  expires_at timestamp with time zone,
+  public_key text,
+  scheme text not null,
+  sealed bytea not null,
+  version integer not null
+);
 table public.event_pending (
   at timestamp with time zone not null default now(),
   data jsonb not null,
@@ -647,7 +691,7 @@ table public.withdrawal (
   withdrawal_id text not null
 );
 
-constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'attachment_taken'::text, 'webhooks_retried'::text, 'webhooks_dropped'::text, 'token_created'::text, 'token_revoked'::text])));
+constraint access_event_action_check on access_event: CHECK ((action = ANY (ARRAY['invited'::text, 'passkey_made'::text, 'signed_in'::text, 'signed_out'::text, 'sessions_ended'::text, 'exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'attachment_taken'::text, 'webhooks_retried'::text, 'webhooks_dropped'::text, 'token_created'::text, 'token_revoked'::text, 'endpoint_created'::text, 'endpoint_changed'::text, 'endpoint_removed'::text])));
 constraint access_event_detail_check on access_event: CHECK ((detail <> ''::text));
 constraint access_event_person on access_event: CHECK (((person IS NOT NULL) OR (action = ANY (ARRAY['exported'::text, 'bundle_made'::text, 'dispute_made'::text, 'webhooks_retried'::text, 'webhooks_dropped'::text]))));
 constraint access_event_person_check on access_event: CHECK ((person <> ''::text));
@@ -760,9 +804,36 @@ constraint disposal_asset_fkey on disposal: FOREIGN KEY (asset) REFERENCES asset
 constraint disposal_line_check on disposal: CHECK ((line > 0));
 constraint disposal_pkey on disposal: PRIMARY KEY (valued_id, line);
 constraint disposal_valued_id_fkey on disposal: FOREIGN KEY (valued_id) REFERENCES valued_journal(id);
+constraint event_attempt_duration_ms_check on event_attempt: CHECK ((duration_ms >= 0));
+constraint event_attempt_endpoint_id_fkey on event_attempt: FOREIGN KEY (endpoint_id) REFERENCES event_endpoint(id);
+constraint event_attempt_pkey on event_attempt: PRIMARY KEY (id);
+constraint event_attempt_problem on event_attempt: CHECK (((status IS NULL) = (problem IS NOT NULL)));
 constraint event_check on event: CHECK ((previous < sequence));
+constraint event_delivery_endpoint_id_fkey on event_delivery: FOREIGN KEY (endpoint_id) REFERENCES event_endpoint(id);
+constraint event_delivery_endpoint_id_lane_sequence_key on event_delivery: UNIQUE (endpoint_id, lane, sequence);
+constraint event_delivery_pkey on event_delivery: PRIMARY KEY (id);
+constraint event_delivery_sequence_fkey on event_delivery: FOREIGN KEY (sequence) REFERENCES event(sequence);
 constraint event_deposit_id_previous_fkey on event: FOREIGN KEY (deposit_id, previous) REFERENCES event(deposit_id, sequence);
 constraint event_deposit_id_sequence_key on event: UNIQUE (deposit_id, sequence);
+constraint event_endpoint_created_by_check on event_endpoint: CHECK ((created_by <> ''::text));
+constraint event_endpoint_failing on event_endpoint: CHECK (((failures = 0) = (failing_since IS NULL)));
+constraint event_endpoint_name_check on event_endpoint: CHECK ((name <> ''::text));
+constraint event_endpoint_owners_check on event_endpoint: CHECK ((cardinality(owners) > 0));
+constraint event_endpoint_payload_check on event_endpoint: CHECK ((payload = ANY (ARRAY['thin'::text, 'full'::text])));
+constraint event_endpoint_pkey on event_endpoint: PRIMARY KEY (id);
+constraint event_endpoint_position_check on event_endpoint: CHECK (("position" >= 0));
+constraint event_endpoint_reason on event_endpoint: CHECK (((state = 'paused'::text) = (reason IS NOT NULL)));
+constraint event_endpoint_reason_check on event_endpoint: CHECK ((reason = ANY (ARRAY['requested'::text, 'undelivered'::text, 'gone'::text])));
+constraint event_endpoint_secret_endpoint_id_fkey on event_endpoint_secret: FOREIGN KEY (endpoint_id) REFERENCES event_endpoint(id);
+constraint event_endpoint_secret_pkey on event_endpoint_secret: PRIMARY KEY (endpoint_id, version);
+constraint event_endpoint_secret_public on event_endpoint_secret: CHECK (((scheme = 'v1a'::text) = (public_key IS NOT NULL)));
+constraint event_endpoint_secret_public_key_check on event_endpoint_secret: CHECK ((public_key ~~ 'whpk\_%'::text));
+constraint event_endpoint_secret_scheme_check on event_endpoint_secret: CHECK ((scheme = ANY (ARRAY['v1'::text, 'v1a'::text])));
+constraint event_endpoint_secret_version_check on event_endpoint_secret: CHECK ((version > 0));
+constraint event_endpoint_services_check on event_endpoint: CHECK ((cardinality(services) > 0));
+constraint event_endpoint_state_check on event_endpoint: CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text])));
+constraint event_endpoint_types_check on event_endpoint: CHECK ((cardinality(types) > 0));
+constraint event_endpoint_url_check on event_endpoint: CHECK ((url ~ '^https?://'::text));
 constraint event_id_key on event: UNIQUE (id);
 constraint event_pending_pkey on event_pending: PRIMARY KEY (id);
 constraint event_pending_type_check on event_pending: CHECK ((type = ANY (ARRAY['deposit.observed'::text, 'deposit.final'::text, 'deposit.settled'::text, 'deposit.reconciled'::text, 'deposit.credit_safe'::text, 'deposit.reversed'::text, 'mismatch.opened'::text, 'mismatch.changed'::text, 'mismatch.cleared'::text, 'mismatch.resolved'::text, 'approval.requested'::text, 'period.closed'::text, 'seal.published'::text])));
@@ -1038,6 +1109,7 @@ CREATE INDEX deposit_settled_at ON public.deposit USING btree (settled_at) WHERE
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_state ON public.deposit USING btree (state, network, service, merged_into);
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
+CREATE INDEX event_attempt_endpoint_id ON public.event_attempt USING btree (endpoint_id, id);
 CREATE INDEX evidence_group_id ON public.evidence USING btree (group_id);
 CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (recheck_at) WHERE (recheck_at IS NOT NULL);
 CREATE INDEX idempotency_key_at ON public.idempotency_key USING btree (at);
@@ -1113,7 +1185,14 @@ CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
 CREATE UNIQUE INDEX disposal_pkey ON public.disposal USING btree (valued_id, line);
+CREATE UNIQUE INDEX event_attempt_pkey ON public.event_attempt USING btree (id);
+CREATE UNIQUE INDEX event_delivery_endpoint_id_lane_sequence_key ON public.event_delivery USING btree (endpoint_id, lane, sequence);
+CREATE UNIQUE INDEX event_delivery_pkey ON public.event_delivery USING btree (id);
 CREATE UNIQUE INDEX event_deposit_id_sequence_key ON public.event USING btree (deposit_id, sequence);
+CREATE UNIQUE INDEX event_endpoint_name ON public.event_endpoint USING btree (lower(name)) WHERE (removed_at IS NULL);
+CREATE UNIQUE INDEX event_endpoint_pkey ON public.event_endpoint USING btree (id);
+CREATE UNIQUE INDEX event_endpoint_secret_newest ON public.event_endpoint_secret USING btree (endpoint_id) WHERE (expires_at IS NULL);
+CREATE UNIQUE INDEX event_endpoint_secret_pkey ON public.event_endpoint_secret USING btree (endpoint_id, version);
 CREATE UNIQUE INDEX event_id_key ON public.event USING btree (id);
 CREATE UNIQUE INDEX event_pending_pkey ON public.event_pending USING btree (id);
 CREATE UNIQUE INDEX event_pkey ON public.event USING btree (sequence);
@@ -3575,6 +3654,7 @@ CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE 
 
 grant delete, insert on public.invitation to depositd_decider;
 grant delete, insert, select on public.chain_movement to depositd_daemon;
+grant delete, insert, select on public.event_attempt to depositd_daemon;
 grant delete, insert, select on public.event_pending to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
 grant delete, insert, select on public.saved_view to depositd_daemon;
@@ -3584,6 +3664,8 @@ grant delete, insert, select, update on public.balance_point to depositd_daemon;
 grant delete, insert, select, update on public.canary_webhook to depositd_daemon;
 grant delete, insert, select, update on public.chain_coverage to depositd_daemon;
 grant delete, insert, select, update on public.chain_gap_since to depositd_daemon;
+grant delete, insert, select, update on public.event_delivery to depositd_daemon;
+grant delete, insert, select, update on public.event_endpoint_secret to depositd_daemon;
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant delete, insert, select, update on public.leg_search to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
@@ -3613,6 +3695,7 @@ grant insert, select, update on public.canary to depositd_daemon;
 grant insert, select, update on public.chain_network to depositd_daemon;
 grant insert, select, update on public.chain_watch to depositd_daemon;
 grant insert, select, update on public.deposit to depositd_daemon;
+grant insert, select, update on public.event_endpoint to depositd_daemon;
 grant insert, select, update on public.evidence to depositd_daemon;
 grant insert, select, update on public.evidence_group to depositd_daemon;
 grant insert, select, update on public.link_key to depositd_daemon;
@@ -3843,6 +3926,13 @@ grant select on public.disposal to depositd_backup;
 grant select on public.disposal to depositd_viewer;
 grant select on public.event to depositd_backup;
 grant select on public.event to depositd_viewer;
+grant select on public.event_attempt to depositd_backup;
+grant select on public.event_attempt to depositd_viewer;
+grant select on public.event_delivery to depositd_backup;
+grant select on public.event_delivery to depositd_viewer;
+grant select on public.event_endpoint to depositd_backup;
+grant select on public.event_endpoint to depositd_viewer;
+grant select on public.event_endpoint_secret to depositd_backup;
 grant select on public.event_pending to depositd_backup;
 grant select on public.event_pending to depositd_viewer;
 grant select on public.evidence to depositd_backup;
@@ -3994,7 +4084,7 @@ comment on column account of view accounting.valued_balances is 'Account, for ex
 comment on column account of view accounting.valued_entries is 'Account, for example assets:in_transit:base.';
 comment on column acquired_at of view accounting.disposals is 'When they were acquired; empty if costs are averaged.';
 comment on column acquired_by of view accounting.disposals is 'Journal that acquired them; empty if costs are averaged.';
-comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; token_created, token_revoked; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
+comment on column action of view accounting.audit_log is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; token_created, token_revoked; endpoint_created, endpoint_changed, endpoint_removed; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, comment_withdrawn, attached, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did.';

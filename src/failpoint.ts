@@ -28,6 +28,8 @@ export type FailpointName =
   | 'poll.read'
   /** The poll's cursor has moved, but that is not committed. */
   | 'poll.in_transaction'
+  /** An endpoint answered to an event, but that is not stored. */
+  | 'events.answered'
   /** The statements of a migration ran, but are not committed. */
   | 'migrate.in_transaction'
 

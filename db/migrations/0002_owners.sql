@@ -377,8 +377,9 @@ create table access_event (
   person text check (person <> ''),
   action text not null check (action in ('invited', 'passkey_made', 'signed_in', 'signed_out', 'sessions_ended',
     'exported', 'bundle_made', 'dispute_made', 'attachment_taken', 'webhooks_retried', 'webhooks_dropped',
-    'token_created', 'token_revoked')),
-  -- By what they signed in; who invited them, or ended their sessions; what they took out, retried or dropped; the token.
+    'token_created', 'token_revoked', 'endpoint_created', 'endpoint_changed', 'endpoint_removed')),
+  -- By what they signed in; who invited them, or ended their sessions; what they took out, retried or dropped; the token; the
+  -- endpoint, and what was done to it.
   detail text check (detail <> ''),
   -- The login of the database with which it was written.
   login text not null default session_user,

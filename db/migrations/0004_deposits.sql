@@ -308,6 +308,74 @@ create table event (
 create trigger event_append_only before update or delete or truncate on event
   for each statement execute function refuse_change();
 
+-- Where events are sent to: the company's own systems. A removed one keeps its row, for the log of attempts.
+create table event_endpoint (
+  id bigint generated always as identity primary key,
+  name text not null check (name <> ''),
+  url text not null check (url ~ '^https?://'),
+  payload text not null check (payload in ('thin', 'full')),
+  -- Which events it receives; null for all.
+  types text[] check (cardinality(types) > 0),
+  services text[] check (cardinality(services) > 0),
+  owners text[] check (cardinality(owners) > 0),
+  state text not null default 'active' check (state in ('active', 'paused')),
+  reason text check (reason in ('requested', 'undelivered', 'gone')),
+  -- Up to this number, each event for it is delivered or in event_delivery.
+  position bigint not null check (position >= 0),
+  -- Attempts that failed since one succeeded, and when the first of them did. Nothing is sent until rest_until.
+  failures integer not null default 0,
+  failing_since timestamptz,
+  rest_until timestamptz,
+  created_by text not null check (created_by <> ''),
+  created_at timestamptz not null default clock_timestamp(),
+  removed_at timestamptz,
+  constraint event_endpoint_reason check ((state = 'paused') = (reason is not null)),
+  constraint event_endpoint_failing check ((failures = 0) = (failing_since is null))
+);
+create unique index event_endpoint_name on event_endpoint (lower(name)) where removed_at is null;
+
+-- Signing secrets, encrypted: they need the key of the settings too (src/outbox/secret-vault.ts). The newest has no end.
+create table event_endpoint_secret (
+  endpoint_id bigint not null references event_endpoint,
+  version integer not null check (version > 0),
+  scheme text not null check (scheme in ('v1', 'v1a')),
+  sealed bytea not null,
+  public_key text check (public_key like 'whpk\_%'),
+  expires_at timestamptz,
+  primary key (endpoint_id, version),
+  constraint event_endpoint_secret_public check ((scheme = 'v1a') = (public_key is not null))
+);
+create unique index event_endpoint_secret_newest on event_endpoint_secret (endpoint_id) where expires_at is null;
+
+-- Events that were taken for an endpoint and are not delivered yet. Those of one lane are sent one after the other: the deposit,
+-- or 0 for events about none.
+create table event_delivery (
+  id bigint generated always as identity primary key,
+  endpoint_id bigint not null references event_endpoint,
+  sequence bigint not null references event,
+  lane bigint not null,
+  tries integer not null default 0,
+  failing_since timestamptz,
+  -- Null: now.
+  next_at timestamptz,
+  unique (endpoint_id, lane, sequence)
+);
+
+-- What each attempt came to. Old ones are deleted.
+create table event_attempt (
+  id bigint generated always as identity primary key,
+  endpoint_id bigint not null references event_endpoint,
+  -- Null for a test.
+  sequence bigint,
+  at timestamptz not null,
+  -- That of the answer; null without one.
+  status integer,
+  problem text,
+  duration_ms integer not null check (duration_ms >= 0),
+  constraint event_attempt_problem check ((status is null) = (problem is not null))
+);
+create index event_attempt_endpoint_id on event_attempt (endpoint_id, id);
+
 -- A final transfer that no claim names, and the one deposit that it fits. Derived, and books nothing: a person or a policy
 -- that accepts it adds a decision, which is evidence.
 create table proposal (

@@ -149,7 +149,7 @@ comment on view accounting.audit_log is 'What people did, one row each: sign-ins
 comment on column accounting.audit_log.entry is 'The row behind it: its table and number.';
 comment on column accounting.audit_log.at is 'When it was.';
 comment on column accounting.audit_log.person is 'The person; empty for a command without a key, and for a change of the settings.';
-comment on column accounting.audit_log.action is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; token_created, token_revoked; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
+comment on column accounting.audit_log.action is 'invited, passkey_made, signed_in, signed_out, sessions_ended; exported, bundle_made, dispute_made, attachment_taken; webhooks_retried, webhooks_dropped; token_created, token_revoked; endpoint_created, endpoint_changed, endpoint_removed; signed, rejected or outdated for a decision; the action on a mismatch; rules_changed.';
 comment on column accounting.audit_log.detail is 'What it was about; by what a person signed in: passkey, link or the address of the provider; or who invited them.';
 comment on column accounting.audit_log.login is 'The login of the database that wrote it; empty for what has a record of its own.';
 

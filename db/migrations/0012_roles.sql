@@ -57,6 +57,9 @@ grant select, insert on mismatch_event to depositd_daemon;
 grant select, insert (mismatch_id, name, content, sha256, added_by) on mismatch_attachment to depositd_daemon;
 grant select, insert, delete on event_pending to depositd_daemon;
 grant select, insert on event to depositd_daemon;
+grant select, insert, update on event_endpoint to depositd_daemon;
+grant select, insert, update, delete on event_endpoint_secret, event_delivery to depositd_daemon;
+grant select, insert, delete on event_attempt to depositd_daemon;
 grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match to depositd_daemon;
 
 -- The daemon: the books. It does not choose the numbers and times of journals, nor when and after which journal a month is
@@ -101,8 +104,8 @@ grant select, insert, update, delete on value_lot to depositd_daemon;
 
 grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
   mismatch_event_id_seq, mismatch_attachment_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq,
-  price_id_seq, rule_set_id_seq, valuation_rule_id_seq, valued_journal_id_seq, credit_safety_id_seq, event_pending_id_seq
-  to depositd_daemon;
+  price_id_seq, rule_set_id_seq, valuation_rule_id_seq, valued_journal_id_seq, credit_safety_id_seq, event_pending_id_seq,
+  event_endpoint_id_seq, event_delivery_id_seq, event_attempt_id_seq to depositd_daemon;
 grant usage on sequence decision_id_seq, decision_event_id_seq, ledger_period_event_id_seq to depositd_decider;
 
 -- Accountants: the schema made for them; and the books, which `ledger export`, `ledger checkpoints export` and `ledger verify`
@@ -126,7 +129,8 @@ grant execute on function ledger_turnover to depositd_accountant;
 -- Readers of the console: all but the tables of sign-ins and tokens, and what people did only as auditors.
 grant usage on schema public, accounting to depositd_viewer;
 grant select on all tables in schema public, accounting to depositd_viewer;
-revoke select on session, invitation, api_token, idempotency_key, access_event, accounting.audit_log from depositd_viewer;
+revoke select on session, invitation, api_token, idempotency_key, event_endpoint_secret, access_event, accounting.audit_log
+  from depositd_viewer;
 grant select on accounting.audit_log to depositd_auditor;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement, ledger_turnover to depositd_viewer;

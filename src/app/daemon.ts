@@ -26,6 +26,7 @@ import { composeApi } from './api.ts'
 import { composeCanary } from './canary.ts'
 import { composeConsole } from './console.ts'
 import { prepareDatabase } from './database.ts'
+import { composeEvents } from './events.ts'
 import { composeReadiness } from './health.ts'
 import { composeIntake } from './intake.ts'
 import { composeGauges, knownLabels, reportedBy, showLinks } from './metrics.ts'
@@ -88,9 +89,10 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const queue = await openQueue(settings, observer)
   starting.defer(() => queue.stop())
   const traced = traceObserved(tracing, observer)
+  const events = starting.use(await composeEvents(settings, { ...options, holder, observer }))
   const { all, replay, ...work } = composeWork(settings, { db, queue, services, holder, observer: traced })
   const canary = composeCanary(settings, { db, queue, observer, metrics, services })
-  const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs }
+  const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs, ...events.jobs }
   const polled = () => polledOf(services.followed().services)
   const waking = { ...observer, db, services: polled, wake: queue.wake }
   const ticks = [...ticksOf(settings, waking), ...canary.ticks]
@@ -108,7 +110,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   return {
     ...served,
     opsUrl: ops.url,
-    processAll: all,
+    processAll: () => all().then(events.deliverAll),
     reload: services.reload,
     async stop() {
       ops.leave()

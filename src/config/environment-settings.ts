@@ -229,6 +229,19 @@ export function readApi(reader: EnvironmentReader): ApiBindAddress | null {
   return reader.optional('API_PORT') === undefined ? null : { host, port: reader.port('API_PORT', 0) }
 }
 
+/** The secrets of event endpoints are encrypted with it; null if there are none. */
+export function readEventsKey(reader: EnvironmentReader): Buffer | null {
+  const text = reader.optional('EVENTS_KEY')
+  if (text === undefined) return null
+  const key = Buffer.from(text, 'base64')
+  // The fault does not repeat the text: it is a secret.
+  if (key.length !== eventsKeyLength || key.toString('base64') !== text)
+    reader.faults.push('EVENTS_KEY must be 32 bytes in base64, as "openssl rand -base64 32" makes them')
+  return key
+}
+
+const eventsKeyLength = 32
+
 /** Without addresses of databases, services and nodes. */
 export type EnvironmentSettings = {
   /** On loopback by default, since it is not public. */
@@ -238,6 +251,7 @@ export type EnvironmentSettings = {
   links: Links
   /** Null if checkpoints are not signed. */
   ledgerKey: SecretKey | null
+  eventsKey: Buffer | null
   people: PeopleSettings
   logLevel: LogLevel
   /** Null if tracing is off. */
@@ -250,6 +264,7 @@ export function readEnvironmentSettings(reader: EnvironmentReader): EnvironmentS
     api: readApi(reader),
     links: readLinks(reader),
     ledgerKey: readLedgerKey(reader),
+    eventsKey: readEventsKey(reader),
     people: readPeople(reader),
     logLevel: readLogLevel(reader),
     tracing: readTracing(reader),

@@ -10,6 +10,7 @@ type SettingsWithSecrets = Pick<
   | 'networks'
   | 'ops'
   | 'ledgerKey'
+  | 'eventsKey'
   | 'people'
   | 'tracing'
   | 'canary'
@@ -28,8 +29,7 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
   return [
     ...services.flatMap(({ auth }) => auth.secrets.map(({ text }) => text)),
     settings.ops.token,
-    settings.ledgerKey?.text,
-    settings.people.signingKey?.text,
+    ...keysOf(settings),
     settings.people.openIdSecret,
     ...services.flatMap(({ webhooks }) =>
       webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
@@ -38,6 +38,10 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
     ...addresses.flatMap(keysIn),
     ...Object.values(tracing?.headers ?? {}),
   ].filter(isGiven)
+}
+
+function keysOf({ ledgerKey, eventsKey, people }: SettingsWithSecrets): (string | undefined)[] {
+  return [ledgerKey?.text, eventsKey?.toString('base64'), people.signingKey?.text]
 }
 
 export function redactorOf(settings: SettingsWithSecrets): SecretRedactor {

@@ -45,6 +45,14 @@ const network = z.string().refine(isNetwork, 'must be an address, or a network l
 /** `X-Forwarded-For` of these is trusted. */
 const intakeSection = z.strictObject({ trustedProxies: z.array(network).default([]) }).prefault({})
 
+/** Where events are sent. */
+const eventsSection = z
+  .strictObject({
+    /** Endpoints may be at private, loopback and link-local addresses. */
+    allowPrivate: z.boolean().default(false),
+  })
+  .prefault({})
+
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1
@@ -149,6 +157,7 @@ const schema = z
     services: servicesSection,
     webhooks: webhookSection,
     intake: intakeSection,
+    events: eventsSection,
     cases: casesSection,
     addressBook: addressBookSection,
     alerts: alertsSection,

@@ -31,6 +31,8 @@ export type Settings = EnvironmentSettings & {
   services: readonly [ServiceSettings, ...ServiceSettings[]]
   /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   intake: { trustedProxies: readonly string[] }
+  /** Whether events may be sent to private addresses. */
+  events: { allowPrivate: boolean }
   networks: readonly NetworkSettings[]
   /** Default: the height that is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
@@ -210,6 +212,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   )
   return {
     intake,
+    events: file.events,
     startHeights: new Map(starts),
     historyPerSecond: file.history.requestsPerSecond,
     creditAsset: creditAssetOf(service),

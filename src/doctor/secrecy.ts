@@ -72,7 +72,7 @@ export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
 }
 
 const secretFiles =
-  /^(?:DATABASE_URL|QUEUE_URL|SERVICE_API_\w+|WEBHOOK_SECRETS\w*|OPS_TOKEN|LEDGER_KEY|SIGNING_KEY|DECISIONS_DATABASE_URL|OTEL_EXPORTER_OTLP_HEADERS|RPC_\w+)_FILE$/
+  /^(?:DATABASE_URL|QUEUE_URL|SERVICE_API_\w+|WEBHOOK_SECRETS\w*|OPS_TOKEN|LEDGER_KEY|EVENTS_KEY|SIGNING_KEY|DECISIONS_DATABASE_URL|OTEL_EXPORTER_OTLP_HEADERS|RPC_\w+)_FILE$/
 
 /** Mounted into one container only, so the mode does not matter. */
 const mounted = /^(?:\/var)?\/run\/secrets\//

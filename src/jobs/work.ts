@@ -4,6 +4,7 @@ import { reach } from '../failpoint.ts'
 import { workerStream } from '../health.ts'
 import type { DepositClient } from '../provider/deposit-client.ts'
 import { dueNetworks } from '../store/chain/named-transactions.ts'
+import { pruneAttempts } from '../store/event-deliveries.ts'
 import { numberEvents } from '../store/events.ts'
 import { pendingIds, readPending } from '../store/inbox.ts'
 import { keepBeat } from '../store/server-facts.ts'
@@ -31,7 +32,8 @@ export type WorkDeps = ApplyDeps &
     }
   }
 
-export type JobName = Exclude<keyof DaemonWork, 'all' | 'replay'>
+/** `deliver`: events to their endpoints. */
+export type JobName = Exclude<keyof DaemonWork, 'all' | 'replay'> | 'deliver'
 
 /** A wake-up counts as lost after this time. */
 const overdueSeconds = 5
@@ -79,7 +81,8 @@ export function createWork(options: WorkDeps): DaemonWork {
     async sweep() {
       reach('sweep.began')
       await decideDue(deps)
-      deps.observe.mismatches(await numberEvents(deps.db))
+      await numberAndDeliver(deps)
+      await pruneAttempts(deps.db)
       if ((await readPending(deps.db)).oldest > overdueSeconds) await applyAll(deps)
       const due = await dueNetworks(deps.db, [...deps.readers.keys()], deps.now())
       for (const network of due) await deps.wake('verify', network)
@@ -162,7 +165,7 @@ async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
-    deps.observe.mismatches(await numberEvents(deps.db))
+    await numberAndDeliver(deps)
     for (const id of applied.reported) reported.add(id)
     for (const network of applied.named) named.add(network)
     for (const { service, wallet } of applied.withdrawing)
@@ -170,6 +173,12 @@ async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
       else wallets.add(wallet)
     if (applied.rows === 0) return { reported, named, withdrawing, wallets }
   }
+}
+
+async function numberAndDeliver({ db, observe, wake }: DaemonWorkDeps): Promise<void> {
+  const { count, mismatches } = await numberEvents(db)
+  observe.mismatches(mismatches)
+  if (count > 0) await wake('deliver')
 }
 
 /**

@@ -175,6 +175,10 @@ export const daemonEvents = {
     failures,
     err,
   }),
+  event_endpoint_stopped: event('error', 'an endpoint takes no more events until a person resumes it', {
+    endpoint: 'The name of the endpoint.',
+    reason: '`undelivered`: an event failed for three days. `gone`: it answered 410.',
+  }),
   canary_webhook_lost: event('warn', 'a canary webhook did not arrive', {
     outcome: 'The outcome, as the metric counts it.',
     problem: 'The problem, without any part of the request.',

@@ -51,6 +51,7 @@ export function agedBy(seconds: number, live: Live): Live {
     })),
     mismatches: live.mismatches.map(withOldest),
     sealAge: later(live.sealAge),
+    events: withOldest(live.events),
     streams: live.streams.map((stream) => ({ ...stream, age: stream.age + seconds })),
   }
 }

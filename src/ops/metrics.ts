@@ -5,7 +5,7 @@ import {
   Registry,
   type RegistryContentType,
 } from 'prom-client'
-import { ofApi, ofChains, ofIntake, ofPoll, ofProgram } from './metrics/daemon.ts'
+import { ofApi, ofChains, ofEvents, ofIntake, ofPoll, ofProgram } from './metrics/daemon.ts'
 import {
   type Creation,
   createAdmission,
@@ -19,6 +19,7 @@ const declared = {
   ...ofProgram,
   ...ofIntake,
   ...ofApi,
+  ...ofEvents,
   ...ofPoll,
   ...ofChains,
   ...ofDeposits,

@@ -34,10 +34,11 @@ const pathShown = 100
 /** Counts each event of the daemon and, if it matters, logs it. */
 export function createObserver(metrics: Metrics, log: Logger) {
   const mismatches = observeMismatches(metrics, log)
+  const jobs = observeJobs(metrics, log)
   return {
     ...observeWebhooks(metrics, log),
     ...observeChains(metrics, log),
-    ...observeJobs(metrics, log),
+    ...jobs,
     pollRequest: (service: string, outcome: string): void => {
       metrics.pollRequests.inc({ service, outcome })
     },
@@ -52,6 +53,10 @@ export function createObserver(metrics: Metrics, log: Logger) {
     polled: (service: string, { drifts, mismatches: changes }: ObservedReading): void => {
       metrics.pollDrifts.inc({ service }, drifts)
       mismatches(changes)
+    },
+    events: {
+      ...observeEvents(metrics, log),
+      failed: (error: unknown): void => jobs.jobFailed('deliver', error),
     },
     opsFailed: (path: string, error: unknown): void => {
       logEvent(log, 'ops_request_failed', { path: path.slice(0, pathShown), err: error })
@@ -113,6 +118,18 @@ type WebhookAnswer = {
 }
 
 const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting', 'canary'])
+
+function observeEvents(metrics: Metrics, log: Logger) {
+  return {
+    sent: (outcome: string, seconds: number): void => {
+      metrics.eventAttempts.inc({ outcome })
+      if (outcome === 'delivered') metrics.eventDelivery.observe({}, seconds)
+    },
+    stopped: (endpoint: string, reason: string): void => {
+      logEvent(log, 'event_endpoint_stopped', { endpoint, reason })
+    },
+  }
+}
 
 /** @param now milliseconds */
 export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now) {

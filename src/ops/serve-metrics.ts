@@ -59,6 +59,9 @@ function showLive(metrics: Metrics, live: Live): void {
     if (unnamed !== null) metrics.stageOldestUnnamed.set(labels, unnamed)
   }
   metrics.ledgerSealAge.set({}, live.sealAge)
+  const { oldest, ...endpoints } = live.events
+  metrics.eventOldest.set({}, oldest)
+  for (const [state, count] of Object.entries(endpoints)) metrics.eventEndpoints.set({ state }, count)
   metrics.ledgerUnsigned.set({}, live.unsigned)
   metrics.policyWaiting.set({}, live.policyWaits ? 1 : 0)
   for (const { units, ...labels } of live.untied) metrics.ledgerUntied.set(labels, units)

@@ -37,6 +37,8 @@ const sandboxPolicy = {
 }
 /** A spectator is alone: larger losses need a second person here too. */
 const cases = { secondPersonAbove: { all: 100 } }
+/** Receivers of events are on this machine too. */
+const events = { allowPrivate: true }
 const history = { requestsPerSecond: 1000 }
 const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * * *', pollOverlap: '10m' }
 
@@ -45,7 +47,15 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
   const policy = { ...sandboxPolicy, ...addresses.policy }
   const path = join(folder, settingsFile)
   const person = keyFile(join(folder, 'signing-key'), firstName())
-  const file = { networks: networks.map(toEntry), service: { senders }, policy, cases, history, schedule }
+  const file = {
+    networks: networks.map(toEntry),
+    service: { senders },
+    policy,
+    cases,
+    events,
+    history,
+    schedule,
+  }
   writeFileSync(path, stringify(file))
   const environment = {
     DATABASE_URL: addresses.databaseUrl,
@@ -64,6 +74,7 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
       join(folder, 'ledger-key'),
       `localhost/depositd-${randomBytes(4).toString('hex')}`,
     ),
+    EVENTS_KEY_FILE: randomKeyFile(join(folder, 'events-key')),
     SIGNING_KEY_FILE: person,
     ADMINISTRATOR_KEY: verifierKeyText(keyIn(person)),
   }
@@ -75,6 +86,12 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
 /** Made at the first start, so that checkpoints and decisions are signed from the beginning. */
 function keyFile(path: string, name: string): string {
   if (!existsSync(path)) writeFileSync(path, `${makeSigningKey(name, 'log').text}\n`, { mode: 0o600 })
+  return path
+}
+
+/** Kept, because what is in the database is encrypted with it. */
+function randomKeyFile(path: string): string {
+  if (!existsSync(path)) writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })
   return path
 }
 

@@ -4,13 +4,13 @@ import { assetCode, type NetworkSettings } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { parseAmount } from '../core/money.ts'
 import type { RateLimit } from '../http/token-buckets.ts'
+import { isWebhookSecret } from '../outbox/signing-key.ts'
+import { canonicalUrl, findUrlFault, isPrivateUrl } from '../outbox/webhook-url.ts'
 import { isApiKey } from './api-keys.ts'
 import { findQuoteFaults, type QuoteSettings } from './deposits/prices.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
 import type { ApiScope } from './tables.ts'
 import type { WebhookEndpoint } from './webhooks/endpoints.ts'
-import { isWebhookSecret } from './webhooks/signing-key.ts'
-import { canonicalUrl, findUrlFault, isPrivateUrl } from './webhooks/webhook-url.ts'
 
 /** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
 export type ConfiguredApiKey = { key: string; scope: ApiScope }

@@ -1,6 +1,6 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
 import type { Address, AssetCode, NetworkName } from '../core/asset.ts'
-import type { SigningKeyScheme } from './webhooks/signing-key.ts'
+import type { SigningKeyScheme } from '../outbox/signing-key.ts'
 
 export type ApiScope = 'read' | 'write'
 export type OwnerKind = 'channel' | 'stable_wallet'

@@ -43,6 +43,10 @@ export type FeedFilter = {
   owner?: string | undefined
 } & Visible
 
+/** Of the table `event`. */
+export const feedColumns = sql`sequence, event.id, type, deposit_id as "depositId", previous, service,
+  case when owner_id is not null then jsonb_build_object('kind', owner_kind, 'id', owner_id) end as owner, at, data`
+
 /** In order. Every committed event becomes readable once it has its number, so that none appears before one already read. */
 export async function eventsAfter(
   db: Kysely<Tables>,
@@ -59,9 +63,9 @@ export async function eventsAfter(
     ...whereSet(owners, (ids) => sql`owner_id = any(${ids}::text[])`),
   ]
   const { rows } = await sql<FeedEvent>`
-    select sequence, id, type, deposit_id as "depositId", previous, service,
-      case when owner_id is not null then jsonb_build_object('kind', owner_kind, 'id', owner_id) end as owner, at, data
-    from event where ${sql.join(conditions, sql` and `)} order by sequence limit ${limit}`.execute(db)
+    select ${feedColumns} from event where ${sql.join(conditions, sql` and `)} order by sequence limit ${limit}`.execute(
+    db,
+  )
   return rows
 }
 
@@ -90,14 +94,19 @@ const numberedMax = 2000
 /**
  * Gives each committed event its number. One caller at a time does: the others wait, so that each returns once all events
  * that were committed before its call are numbered.
- * @returns what people did about mismatches, each to one caller
+ * @returns how many it numbered, and what people did about mismatches, each to one caller
  */
-export async function numberEvents(db: Kysely<Tables>): Promise<MismatchChange[]> {
-  const decided: MismatchChange[] = []
-  for (;;) {
+export async function numberEvents(
+  db: Kysely<Tables>,
+): Promise<{ count: number; mismatches: MismatchChange[] }> {
+  const mismatches: MismatchChange[] = []
+  for (let count = 0; ; ) {
     const numbered = await inTransaction(db, numberSome)
-    decided.push(...numbered.flatMap(({ change, ...rest }) => (change === null ? [] : [{ ...rest, change }])))
-    if (numbered.length < numberedMax) return decided
+    count += numbered.length
+    mismatches.push(
+      ...numbered.flatMap(({ change, ...rest }) => (change === null ? [] : [{ ...rest, change }])),
+    )
+    if (numbered.length < numberedMax) return { count, mismatches }
   }
 }
 

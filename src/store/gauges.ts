@@ -5,6 +5,7 @@ import { unexplainedUnits } from './chain/balance-differences.ts'
 import { countGaps } from './chain/coverage.ts'
 import { ageOf, readAlone } from './database.ts'
 import { countUnsigned } from './decisions.ts'
+import { type EventGauges, readEventGauges } from './event-deliveries.ts'
 import { readPending } from './inbox.ts'
 import { secondsUnsealed } from './ledger/seals.ts'
 import { waitingRules } from './streams.ts'
@@ -30,6 +31,7 @@ export type StoreGauges = {
   cases: OpenCases[]
   /** How long the oldest row of the log has waited for its seal. */
   sealAge: number
+  events: EventGauges
   /** Of the last 24 hours. */
   unsigned: number
   /** The policy of the settings waits for approval. */
@@ -68,6 +70,7 @@ export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
       atRisk: atRisk.rows,
       cases: await readCases(tx),
       sealAge: await secondsUnsealed(tx),
+      events: await readEventGauges(tx),
       unsigned: await countUnsigned(tx),
       policyWaits: (await waitingRules(tx)) !== null,
       untied: await untiedUnits(tx),

@@ -47,6 +47,9 @@ export type AccessEvent =
         | 'signed_out'
         | 'sessions_ended'
         | 'token_created'
+        | 'endpoint_created'
+        | 'endpoint_changed'
+        | 'endpoint_removed'
         | 'token_revoked'
       detail: string | null
     }

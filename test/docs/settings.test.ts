@@ -62,7 +62,7 @@ test('the defaults of the environment are those of the page', () => {
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|services?|webhooks|intake|cases|addressBook|alerts|policy|accounts|valuation|ledger|canary|signIn|history|schedule)\b/.test(
+    /^(networks|services?|webhooks|intake|events|cases|addressBook|alerts|policy|accounts|valuation|ledger|canary|signIn|history|schedule)\b/.test(
       name,
     ),
   )
@@ -111,11 +111,12 @@ test('every key of the authentication is in its table, and no other', () => {
 test('the defaults of the file are those of the page', () => {
   const stated = rows.filter(
     ({ name, cells }) =>
-      /^(service|intake|addressBook|alerts|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
+      /^(service|intake|events|addressBook|alerts|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
   )
   const file: Record<string, Record<string, unknown>> = {
     service: {},
     intake: {},
+    events: {},
     addressBook: {},
     alerts: {},
     policy: {},
@@ -128,7 +129,7 @@ test('the defaults of the file are those of the page', () => {
     const own = (file[section] ??= {})
     own[key] = inner === undefined ? value : { ...(own[key] as object | undefined), [inner]: value }
   }
-  expect(stated).toHaveLength(39)
+  expect(stated).toHaveLength(40)
   expect(parseSettingsFile(stringify(file))).toEqual(parseSettingsFile(''))
 })
 

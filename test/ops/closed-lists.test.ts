@@ -20,6 +20,7 @@ const jobs: Record<JobName | 'canary', true> = {
   wallet: true,
   prove: true,
   seal: true,
+  deliver: true,
   beat: true,
   canary: true,
 }

@@ -42,6 +42,7 @@ test('what was read a while ago is as much older by now, and what waits for noth
     stages: [{ oldest: 20 + seconds }],
     streams: [{ age: 30 + seconds }],
     sealAge: 0,
+    events: { active: 0, paused: 0, stopped: 0, oldest: 0 },
     unsigned: 0,
     policyWaits: false,
   })

@@ -45,6 +45,7 @@ beforeAll(async () => {
     atRisk: [],
     streams: [],
     sealAge: expect.any(Number) as number,
+    events: { active: 0, paused: 0, stopped: 0, oldest: 0 },
     unsigned: 0,
     policyWaits: false,
   })

@@ -15,6 +15,7 @@ export const emptyReading: GaugeValues = {
     atRisk: [],
     causes: [],
     sealAge: 0,
+    events: { active: 0, paused: 0, stopped: 0, oldest: 0 },
     unsigned: 0,
     policyWaits: false,
     untied: [],

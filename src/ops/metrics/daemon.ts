@@ -25,6 +25,7 @@ export const jobNames = [
   'wallet',
   'prove',
   'seal',
+  'deliver',
   'beat',
   'canary',
 ] as const
@@ -147,6 +148,29 @@ export const ofApi = {
   apiWaiting: gauge('api_waiting_requests', 'Requests to the API that wait for a change of a deposit.', {
     ofProcess: true,
   }),
+}
+
+export const eventOutcomes = ['delivered', 'refused', 'unanswered'] as const
+export const endpointStates = ['active', 'paused', 'stopped'] as const
+
+export const ofEvents = {
+  eventAttempts: counter('event_attempts_total', 'Attempts to deliver an event to an endpoint, by outcome.', {
+    labels: { outcome: eventOutcomes },
+  }),
+  eventDelivery: histogram(
+    'event_delivery_seconds',
+    'From the change to the answer of the endpoint, of delivered events.',
+    { buckets: requestBuckets },
+  ),
+  eventEndpoints: gauge(
+    'event_endpoints',
+    'Endpoints of events by state. A stopped one failed for three days, or answered 410; a paused one was paused by a person.',
+    { labels: { state: endpointStates } },
+  ),
+  eventOldest: gauge(
+    'event_oldest_seconds',
+    'Age of the oldest event that an active endpoint has not taken; 0 if there is none.',
+  ),
 }
 
 export const pollOutcomes = ['ok', 'refused', 'limited', 'failed', 'withheld'] as const

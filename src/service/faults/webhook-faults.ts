@@ -1,9 +1,15 @@
 import { sql } from 'kysely'
+import type { EndpointAnswer } from '../../outbox/post-webhook.ts'
+import {
+  makeSecret,
+  readSecret,
+  type SigningKey,
+  signedHeaders,
+  type WebhookMessage,
+} from '../../outbox/signing-key.ts'
 import type { DepositRecord } from '../deposits/record.ts'
 import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
 import type { DueDelivery } from '../webhooks/deliveries.ts'
-import type { EndpointAnswer } from '../webhooks/post-webhook.ts'
-import { makeSecret, readSecret, type SigningKey } from '../webhooks/signing-key.ts'
 import type { DepositKnob } from './fault-table.ts'
 import type { Faults } from './faults.ts'
 import { againOf, claimAgain, regress, withoutTransaction } from './record-faults.ts'
@@ -147,19 +153,4 @@ async function turnAround(tx: ServiceTransaction, rows: readonly ServiceDepositR
     join unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ revision }) => revision)}::integer[])
       as last (deposit_id, revision) using (deposit_id)
     where event.id = delivery.event_id and delivery.status = 'pending' and delivery.attempts = 0`.execute(tx)
-}
-
-type WebhookMessage = { id: string; timestamp: string; body: string }
-
-/**
- * One signature per key, so receivers with either secret find theirs during a rotation. The timestamp is in seconds.
- */
-export function signedHeaders(keys: readonly SigningKey[], message: WebhookMessage): Record<string, string> {
-  const { id, timestamp, body } = message
-  const content = `${id}.${timestamp}.${body}`
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': keys.map((key) => key.sign(content)).join(' '),
-  }
 }

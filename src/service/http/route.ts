@@ -1,11 +1,11 @@
 import type { NetworkSettings } from '../../core/asset.ts'
 import { type HttpRoute, routeDefiner } from '../../http/route.ts'
+import type { SecretVault } from '../../outbox/secret-vault.ts'
 import type { Deposits } from '../deposits/deposits.ts'
 import type { Prices } from '../deposits/prices.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Owners } from '../owners.ts'
 import type { ApiScope, ServiceDatabase } from '../tables.ts'
-import type { SecretVault } from '../webhooks/secrets.ts'
 import type { ProblemCode } from './problem.ts'
 
 export type Api = {

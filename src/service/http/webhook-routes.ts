@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../http/pages.ts'
+import { makeSecret, readSecret, type SigningKeyScheme } from '../../outbox/signing-key.ts'
+import { canonicalUrl, isPrivateUrl } from '../../outbox/webhook-url.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { EndpointRow } from '../tables.ts'
 import {
@@ -13,8 +15,6 @@ import {
   registerEndpoint,
 } from '../webhooks/endpoints.ts'
 import { rotateSecret, signingSecrets } from '../webhooks/secrets.ts'
-import { makeSecret, readSecret, type SigningKeyScheme } from '../webhooks/signing-key.ts'
-import { canonicalUrl, isPrivateUrl } from '../webhooks/webhook-url.ts'
 import { readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
 import { type Api, defineRoute, ours } from './route.ts'

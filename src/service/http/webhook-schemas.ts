@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { isWebhookSecret } from '../../outbox/signing-key.ts'
+import { findUrlFault } from '../../outbox/webhook-url.ts'
 import type { EndpointRow, SecretRow } from '../tables.ts'
 import type { LoggedDelivery } from '../webhooks/deliveries.ts'
 import type { NewEvent } from '../webhooks/events.ts'
 import { depositEvents } from '../webhooks/outbox.ts'
-import { isWebhookSecret } from '../webhooks/signing-key.ts'
-import { findUrlFault } from '../webhooks/webhook-url.ts'
 import { withdrawalEvents } from '../webhooks/withdrawal-events.ts'
 import { depositRecord, withdrawal } from './schemas.ts'
 

@@ -4,7 +4,8 @@ import { getAddress, type Hex, keccak256, slice, toHex } from 'viem'
 import { english, HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Address, type Family, parseAddress } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
-import { deriveEd25519, ed25519PublicKey } from './slip10.ts'
+import { ed25519PublicKey } from '../../outbox/signing-key.ts'
+import { deriveEd25519 } from './slip10.ts'
 
 /** By branch of the seed. Addresses are in canonical spelling. */
 export type Keyring = {

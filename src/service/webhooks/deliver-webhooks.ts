@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
 import { logEvent } from '../../log/log-event.ts'
+import type { EndpointAnswer, Poster } from '../../outbox/post-webhook.ts'
+import type { SecretVault } from '../../outbox/secret-vault.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { Faults } from '../faults/faults.ts'
 import { sendWithFaults } from '../faults/webhook-faults.ts'
@@ -7,8 +9,7 @@ import { describeError } from '../running/requests.ts'
 import type { SecretRow, ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import { type DeliveryCapacity, type DueDelivery, takeDue } from './deliveries.ts'
 import { endEndpoint } from './endpoints.ts'
-import type { EndpointAnswer, Poster } from './post-webhook.ts'
-import { openKey, type SecretVault, signingSecrets } from './secrets.ts'
+import { openKey, signingSecrets } from './secrets.ts'
 
 export type CourierDeps = {
   db: ServiceDatabase

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
+import type { SecretVault } from '../../outbox/secret-vault.ts'
+import { canonicalUrl } from '../../outbox/webhook-url.ts'
 import { inTransaction } from '../../store/database.ts'
 import { newId } from '../new-id.ts'
 import type { EndpointRow, ServiceDatabase, ServiceTransaction } from '../tables.ts'
-import { addSecret, openSecret, rotateSecret, type SecretVault, signingSecrets } from './secrets.ts'
-import { canonicalUrl } from './webhook-url.ts'
+import { addSecret, openSecret, rotateSecret, signingSecrets } from './secrets.ts'
 
 /** Standard Webhooks: base64 after `whsec_`, or after `whsk_` for ed25519. */
 export type WebhookEndpoint = { url: string; secret: string }

@@ -1,9 +1,9 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { assert } from '../../core/errors.ts'
+import { openSecretVault, type SecretVault } from '../../outbox/secret-vault.ts'
+import { readSecret, type SigningKey } from '../../outbox/signing-key.ts'
 import { seedBytes } from '../keyring/keyring.ts'
 import type { SecretRow, ServiceDatabase, ServiceTransaction } from '../tables.ts'
-import { readSecret, type SigningKey } from './signing-key.ts'
 
 /** Bounds the signature header; more than any realistic rotation needs. */
 const signingMax = 5
@@ -72,43 +72,7 @@ export function openKey(vault: SecretVault, row: SecretRow): SigningKey {
   return key
 }
 
-/** A sealed secret does not open in another row. */
-export type SecretRowId = { endpointId: string; version: number }
-
-/** Signing requires the seed as well as the database. */
-export type SecretVault = {
-  seal(secret: string, place: SecretRowId): Buffer
-  /** Throws if the bytes were changed, or sealed for another row or seed. */
-  open(sealed: Uint8Array, place: SecretRowId): string
-}
-
-const algorithm = 'aes-256-gcm'
-const nonceLength = 12
-const tagLength = 16
-
-/**
- * AES-256-GCM with a key by HKDF-SHA256 from the seed under its own info string, which reveals nothing about the wallet
- * keys. Sealed bytes: nonce, ciphertext, tag.
- * @throws Fault `settings_bad` if the seed is invalid
- */
+/** Signing requires the seed as well as the database. @throws Fault `settings_bad` if the seed is invalid */
 export function openVault(seed: string): SecretVault {
-  const key = new Uint8Array(hkdfSync('sha256', seedBytes(seed), '', 'depositd service webhook secrets', 32))
-  return {
-    seal: (secret, place) => {
-      const nonce = randomBytes(nonceLength)
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(rowBytes(place))
-      return Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    },
-    open: (sealed, place) => {
-      const [nonce, tag] = [sealed.subarray(0, nonceLength), sealed.subarray(-tagLength)]
-      const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength })
-      decipher.setAAD(rowBytes(place)).setAuthTag(tag)
-      const opened = decipher.update(sealed.subarray(nonceLength, -tagLength))
-      return Buffer.concat([opened, decipher.final()]).toString()
-    },
-  }
-}
-
-function rowBytes({ endpointId, version }: SecretRowId): Buffer {
-  return Buffer.from(`${endpointId}/${version}`)
+  return openSecretVault(seedBytes(seed), 'depositd service webhook secrets')
 }

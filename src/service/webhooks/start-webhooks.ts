@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
+import { openPoster } from '../../outbox/post-webhook.ts'
+import type { SecretVault } from '../../outbox/secret-vault.ts'
 import type { Faults } from '../faults/faults.ts'
 import { type Loop, startLoop } from '../running/loop.ts'
 import type { DepositServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { openCourier } from './deliver-webhooks.ts'
 import { applyEndpoints } from './endpoints.ts'
-import { openPoster } from './post-webhook.ts'
-import type { SecretVault } from './secrets.ts'
 
 type WebhookLoopDeps = {
   db: ServiceDatabase

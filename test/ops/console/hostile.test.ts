@@ -158,6 +158,7 @@ async function evilOverview(): ReturnType<ConsoleReader['overview']> {
         ],
         atRisk: [{ service: evil, asset: evil, severity: evil, units: 1 }],
         sealAge: 1,
+        events: { active: 0, paused: 0, stopped: 0, oldest: 0 },
         unsigned: 0,
         policyWaits: false,
         untied: [{ control: evil, asset: evil, units: 1 }],

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeSecret } from '../../../src/outbox/signing-key.ts'
 import { endpointsMax } from '../../../src/service/webhooks/endpoints.ts'
-import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
 import type { TakenWebhook } from '../webhook-receiver.ts'
 import { type Calls, openCalls, root } from '../webhooks/calls.ts'
 import { type Office, openOffice } from '../webhooks/office.ts'

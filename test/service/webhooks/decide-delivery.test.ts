@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { EndpointAnswer } from '../../../src/outbox/post-webhook.ts'
 import { decideDelivery, triesMax } from '../../../src/service/webhooks/deliver-webhooks.ts'
-import type { EndpointAnswer } from '../../../src/service/webhooks/post-webhook.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 

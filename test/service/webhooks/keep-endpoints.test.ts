@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeSecret } from '../../../src/outbox/signing-key.ts'
 import { applyEndpoints, registerEndpoint } from '../../../src/service/webhooks/endpoints.ts'
 import { openSecret, signingSecrets } from '../../../src/service/webhooks/secrets.ts'
-import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
 import { call, writeKey } from '../fixtures.ts'
 import { openCalls, root } from './calls.ts'
 import { type Office, openOffice } from './office.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPoster } from '../../../src/service/webhooks/post-webhook.ts'
+import { openPoster } from '../../../src/outbox/post-webhook.ts'
 import { openVault } from '../../../src/service/webhooks/secrets.ts'
 import { openCalls, root } from './calls.ts'
 import { type Office, openOffice } from './office.ts'

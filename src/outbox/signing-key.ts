@@ -1,8 +1,20 @@
-import { createHmac, randomBytes, sign as signEd25519 } from 'node:crypto'
-import { ed25519PublicKey, importEd25519 } from '../keyring/slip10.ts'
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign as signEd25519,
+} from 'node:crypto'
 
 /** Standard Webhooks: `v1` is HMAC-SHA256, `v1a` is ed25519. */
 export type SigningKeyScheme = 'v1' | 'v1a'
+
+/** Names for people. */
+export const schemesByName = { hmac: 'v1', ed25519: 'v1a' } as const satisfies Record<
+  string,
+  SigningKeyScheme
+>
 
 export type SigningKey = {
   scheme: SigningKeyScheme
@@ -32,6 +44,21 @@ export function makeSecret(scheme: SigningKeyScheme): string {
   return `${scheme === 'v1' ? 'whsec' : 'whsk'}_${randomBytes(32).toString('base64')}`
 }
 
+export type WebhookMessage = { id: string; timestamp: string; body: string }
+
+/**
+ * One signature per key, so receivers with either secret find theirs during a rotation. The timestamp is in seconds.
+ */
+export function signedHeaders(keys: readonly SigningKey[], message: WebhookMessage): Record<string, string> {
+  const { id, timestamp, body } = message
+  const content = `${id}.${timestamp}.${body}`
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': keys.map((key) => key.sign(content)).join(' '),
+  }
+}
+
 const secretForm = /^(whsec|whsk)_([A-Za-z0-9+/]+={0,2})$/
 
 function hmacKey(bytes: Buffer): SigningKey {
@@ -53,4 +80,17 @@ function ed25519Key(bytes: Buffer): SigningKey | null {
     publicKey: `whpk_${publicBytes.toString('base64')}`,
     sign: (content) => `v1a,${signEd25519(null, Buffer.from(content), key).toString('base64')}`,
   }
+}
+
+/** 32 bytes; on Solana they are the address. */
+export function ed25519PublicKey(privateKey: Uint8Array): Buffer {
+  const { x } = createPublicKey(importEd25519(privateKey)).export({ format: 'jwk' })
+  return Buffer.from(x ?? '', 'base64url')
+}
+
+/** The prefix of PKCS #8 ed25519 keys (RFC 8410), before the 32 bytes. */
+const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+function importEd25519(privateKey: Uint8Array): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([pkcs8Head, privateKey]), format: 'der', type: 'pkcs8' })
 }

@@ -1,7 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { signedHeaders } from '../../../src/service/faults/webhook-faults.ts'
-import { makeSecret, readSecret, type SigningKey } from '../../../src/service/webhooks/signing-key.ts'
+import { makeSecret, readSecret, type SigningKey, signedHeaders } from '../../src/outbox/signing-key.ts'
 
 /** The message of the published Standard Webhooks test vectors. */
 const message = {

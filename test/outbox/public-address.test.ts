@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  canonicalUrl,
-  findUrlFault,
-  isPrivateUrl,
-  isPublicAddress,
-} from '../../../src/service/webhooks/webhook-url.ts'
+import { canonicalUrl, findUrlFault, isPrivateUrl, isPublicAddress } from '../../src/outbox/webhook-url.ts'
 
 test.each([
   '0.0.0.0',

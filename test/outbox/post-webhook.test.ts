@@ -9,8 +9,8 @@ import {
   openPublicLookup,
   type PosterSettings,
   type Resolve,
-} from '../../../src/service/webhooks/post-webhook.ts'
-import { until } from '../../support/until.ts'
+} from '../../src/outbox/post-webhook.ts'
+import { until } from '../support/until.ts'
 
 const closing: (() => Promise<void>)[] = []
 

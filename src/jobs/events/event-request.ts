@@ -1,0 +1,67 @@
+import { Fault } from '../../core/errors.ts'
+import type { EndpointAnswer, OutgoingWebhook } from '../../outbox/post-webhook.ts'
+import type { SecretRowId, SecretVault } from '../../outbox/secret-vault.ts'
+import { readSecret, type SigningKey, signedHeaders } from '../../outbox/signing-key.ts'
+import type { EventAttempt } from '../../store/event-deliveries.ts'
+import type { EventPayload, SealedSecret } from '../../store/event-endpoints.ts'
+import type { FeedEvent } from '../../store/events.ts'
+
+/** @throws Fault `settings_bad` if the secrets were encrypted with another key */
+export function signingKeys(
+  vault: SecretVault,
+  endpoint: bigint,
+  secrets: readonly SealedSecret[],
+): SigningKey[] {
+  return secrets.map(({ version, sealed }) => {
+    const key = readSecret(opened(vault, sealed, { endpointId: `${endpoint}`, version }))
+    if (key === null) throw new Error('only secrets that can be read are kept')
+    return key
+  })
+}
+
+function opened(vault: SecretVault, sealed: Buffer, row: SecretRowId): string {
+  try {
+    return vault.open(sealed, row)
+  } catch (error) {
+    const fault =
+      'EVENTS_KEY is not the key with which the secrets of event endpoints were encrypted: set the earlier one, or rotate each secret with "bin/depositd events endpoint rotate"'
+    throw new Fault('settings_bad', { faults: [fault] }, { cause: error })
+  }
+}
+
+/** The same bytes at each attempt. Numbers of the database are text, as in the API. */
+export function eventBody(event: FeedEvent, payload: EventPayload): string {
+  const { id, type, at, sequence, previous, depositId, service, owner, data } = event
+  return JSON.stringify({
+    id,
+    type,
+    timestamp: at.toISOString(),
+    sequence: `${sequence}`,
+    previous: previous === null ? null : `${previous}`,
+    deposit: depositId === null ? null : `${depositId}`,
+    service,
+    owner,
+    ...(payload === 'full' && { data }),
+  })
+}
+
+/** By Standard Webhooks: signed with each key, so that a receiver with either finds its own during a rotation. */
+export function signedRequest(
+  keys: readonly SigningKey[],
+  { url, id, body, at }: { url: string; id: string; body: string; at: Date },
+): OutgoingWebhook {
+  const timestamp = `${Math.floor(at.getTime() / 1000)}`
+  const headers = signedHeaders(keys, { id, timestamp, body })
+  return { url, headers: { ...headers, 'content-type': 'application/json' }, body }
+}
+
+export function attemptOf(
+  sequence: bigint | null,
+  { answer, at, durationMs }: { answer: EndpointAnswer; at: Date; durationMs: number },
+): EventAttempt {
+  const result =
+    answer.kind === 'answered'
+      ? ({ status: answer.status, problem: null } as const)
+      : ({ status: null, problem: answer.problem } as const)
+  return { sequence, at, durationMs, ...result }
+}

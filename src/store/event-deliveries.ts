@@ -1,0 +1,196 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { assert } from '../core/errors.ts'
+import { ageOf } from './database.ts'
+import type { EventPayload, PauseReason } from './event-endpoints.ts'
+import { type FeedEvent, feedColumns } from './events.ts'
+import type { Tables } from './tables.ts'
+
+/** An endpoint while a turn of its sender holds it. */
+export type HeldEndpoint = {
+  name: string
+  /** Neither paused nor removed. */
+  isActive: boolean
+  url: string
+  payload: EventPayload
+  failures: number
+  failing_since: Date | null
+  rest_until: Date | null
+}
+
+export type DueEvent = FeedEvent & { delivery: bigint; tries: number; failingSince: Date | null }
+
+export type EventAttempt = {
+  /** Null for a test. */
+  sequence: bigint | null
+  at: Date
+  durationMs: number
+} & ({ status: number; problem: null } | { status: null; problem: string })
+
+/** Endpoints with something to send now, or to look at. */
+export async function dueEndpoints(db: Kysely<Tables>, now: Date): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`
+    select e.id from event_endpoint e
+    where e.state = 'active' and e.removed_at is null and (e.rest_until is null or e.rest_until <= ${now})
+      and (e.position < (select coalesce(max(sequence), 0) from event)
+        or exists (select from event_delivery d where d.endpoint_id = e.id and (d.next_at is null or d.next_at <= ${now})))
+    order by e.id`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Until the transaction ends, no command changes it. */
+export async function holdEndpoint(tx: Transaction<Tables>, id: bigint): Promise<HeldEndpoint> {
+  const { rows } = await sql<HeldEndpoint>`
+    select name, state = 'active' and removed_at is null as "isActive", url, payload, failures, failing_since, rest_until
+    from event_endpoint where id = ${id} for no key update`.execute(tx)
+  const [held] = rows
+  assert(held !== undefined, 'an endpoint keeps its row')
+  return held
+}
+
+/** The oldest event of each lane whose time has come, without those under way. Those that never failed come first. */
+export async function dueEvents(
+  tx: Transaction<Tables>,
+  id: bigint,
+  { now, underWay, limit }: { now: Date; underWay: readonly bigint[]; limit: number },
+): Promise<DueEvent[]> {
+  const { rows } = await sql<DueEvent>`
+    select head.id as delivery, head.tries, head.failing_since as "failingSince", ${feedColumns}
+    from (
+      select distinct on (lane) id, sequence, tries, failing_since, next_at from event_delivery
+      where endpoint_id = ${id} order by lane, sequence
+    ) as head join event using (sequence)
+    where (head.next_at is null or head.next_at <= ${now}) and head.id <> all(${[...underWay]}::bigint[])
+    order by head.tries, sequence limit ${limit}`.execute(tx)
+  return rows
+}
+
+/** An endpoint that takes some events and not others does not fill the table. */
+const deliveriesMax = 10_000
+const takenMax = 200
+
+/**
+ * Takes the next events for the endpoint, as far as it wants them.
+ * @returns false if there are no more, or too many wait already
+ */
+export async function takeEvents(tx: Transaction<Tables>, id: bigint): Promise<boolean> {
+  const { rows } = await sql<{ taken: number }>`
+    with page as (
+      select event.sequence, event.deposit_id,
+        (e.types is null or type = any(e.types)) and (e.services is null or service = any(e.services))
+          and (e.owners is null or owner_id = any(e.owners)) as is_wanted
+      from event_endpoint e join event on event.sequence > e.position
+      where e.id = ${id} and (select count(*) from event_delivery where endpoint_id = ${id}) < ${deliveriesMax}
+      order by event.sequence limit ${takenMax}
+    ), added as (
+      insert into event_delivery (endpoint_id, sequence, lane)
+      select ${id}, sequence, coalesce(deposit_id, 0) from page where is_wanted order by sequence
+    ), moved as (
+      update event_endpoint set position = (select max(sequence) from page)
+      where id = ${id} and exists (select from page)
+    )
+    select count(*)::int as taken from page`.execute(tx)
+  return rows[0]?.taken === takenMax
+}
+
+/** What attempts came to: they are done, or tried again. */
+export type EndedDelivery = { delivery: bigint; next: null | { at: Date; tries: number; failingSince: Date } }
+
+export async function endDeliveries(tx: Transaction<Tables>, ended: readonly EndedDelivery[]): Promise<void> {
+  const done = ended.filter(({ next }) => next === null).map(({ delivery }) => delivery)
+  const again = ended.flatMap(({ delivery, next }) => (next === null ? [] : [{ delivery, ...next }]))
+  if (done.length > 0) await sql`delete from event_delivery where id = any(${done}::bigint[])`.execute(tx)
+  if (again.length === 0) return
+  await sql`
+    update event_delivery set tries = one.tries, next_at = one.at, failing_since = one.since
+    from unnest(${again.map(({ delivery }) => delivery)}::bigint[], ${again.map(({ tries }) => tries)}::int[],
+      ${again.map(({ at }) => at)}::timestamptz[], ${again.map(({ failingSince }) => failingSince)}::timestamptz[])
+      as one (id, tries, at, since)
+    where event_delivery.id = one.id`.execute(tx)
+}
+
+export async function appendAttempts(
+  db: Kysely<Tables>,
+  id: bigint,
+  attempts: readonly EventAttempt[],
+): Promise<void> {
+  await sql`
+    insert into event_attempt (endpoint_id, sequence, at, status, problem, duration_ms)
+    select ${id}, one.* from unnest(${attempts.map(({ sequence }) => sequence)}::bigint[],
+      ${attempts.map(({ at }) => at)}::timestamptz[], ${attempts.map(({ status }) => status)}::int[],
+      ${attempts.map(({ problem }) => problem)}::text[], ${attempts.map(({ durationMs }) => durationMs)}::int[]) as one`.execute(
+    db,
+  )
+}
+
+export type EndpointHealth = Pick<HeldEndpoint, 'failures' | 'failing_since' | 'rest_until'>
+
+export async function saveHealth(
+  tx: Transaction<Tables>,
+  id: bigint,
+  { failures, failing_since: since, rest_until: until }: EndpointHealth,
+): Promise<void> {
+  await sql`
+    update event_endpoint set failures = ${failures}, failing_since = ${since}, rest_until = ${until}
+    where id = ${id}`.execute(tx)
+}
+
+/** What failed first during an outage that has ended now is due at once. */
+export async function hastenDeliveries(tx: Transaction<Tables>, id: bigint, since: Date): Promise<void> {
+  await sql`
+    update event_delivery set next_at = null where endpoint_id = ${id} and failing_since >= ${since}`.execute(
+    tx,
+  )
+}
+
+export async function stopEndpoint(
+  tx: Transaction<Tables>,
+  id: bigint,
+  reason: Exclude<PauseReason, 'requested'>,
+): Promise<void> {
+  await sql`update event_endpoint set state = 'paused', reason = ${reason} where id = ${id}`.execute(tx)
+}
+
+export type AttemptLine = EventAttempt & { id: bigint }
+
+/** The newest first. */
+export async function listAttempts(
+  db: Kysely<Tables>,
+  endpoint: bigint,
+  { before, limit }: { before?: bigint | undefined; limit: number },
+): Promise<AttemptLine[]> {
+  const { rows } = await sql<AttemptLine>`
+    select id, sequence, at, status, problem, duration_ms as "durationMs" from event_attempt
+    where endpoint_id = ${endpoint} and (${before ?? null}::bigint is null or id < ${before ?? null})
+    order by id desc limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Of all endpoints together. */
+const attemptsKept = 1_000_000
+const attemptsKeptDays = 30
+const prunedMax = 5000
+
+/** Bounds the log of attempts, a part at each call. */
+export async function pruneAttempts(db: Kysely<Tables>): Promise<void> {
+  await sql`
+    delete from event_attempt where id in (
+      select id from (select id, at from event_attempt order by id limit ${prunedMax}) as oldest
+      where id <= (select max(id) - ${attemptsKept} from event_attempt)
+        or at < now() - ${attemptsKeptDays} * interval '1 day')`.execute(db)
+}
+
+/** Endpoints by state, and the age of the oldest event that an active one has not taken, in seconds. */
+export type EventGauges = { active: number; paused: number; stopped: number; oldest: number }
+
+export async function readEventGauges(db: Kysely<Tables>): Promise<EventGauges> {
+  const { rows } = await sql<EventGauges>`
+    select count(*) filter (where state = 'active')::int as active,
+      count(*) filter (where reason = 'requested')::int as paused,
+      count(*) filter (where reason <> 'requested')::int as stopped,
+      coalesce(max(${ageOf(sql`event.at`)}) filter (where state = 'active'), 0) as oldest
+    from event_endpoint e
+      left join event on event.sequence = coalesce(
+        (select min(d.sequence) from event_delivery d where d.endpoint_id = e.id), e.position + 1)
+    where e.removed_at is null`.execute(db)
+  return rows[0] ?? { active: 0, paused: 0, stopped: 0, oldest: 0 }
+}
