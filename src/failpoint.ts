@@ -28,6 +28,8 @@ export type FailpointName =
   | 'poll.read'
   /** The poll's cursor has moved, but that is not committed. */
   | 'poll.in_transaction'
+  /** A receiver has a notification, but it is not noted as sent. */
+  | 'notify.sent'
   /** The statements of a migration ran, but are not committed. */
   | 'migrate.in_transaction'
 

@@ -34,10 +34,7 @@ export function depositDocument(
   { networks }: Reader,
 ): z.output<typeof listedDeposit> {
   const { id, owner_kind: kind, owner_id: owner } = row
-  const explorerOf = (network: string | null, tx: string | null) => {
-    const address = networks.find(({ name }) => name === network)?.explorer
-    return tx === null || address === undefined ? null : address.replace('{tx}', tx)
-  }
+  const explorerOf = (network: string | null, tx: string | null) => explorerLink(networks, network, tx)
   return {
     id,
     service: row.service,
@@ -78,6 +75,15 @@ export function depositDocument(
       },
     },
   }
+}
+
+function explorerLink(
+  networks: Reader['networks'],
+  network: string | null,
+  tx: string | null,
+): string | null {
+  const explorer = networks.find(({ name }) => name === network)?.explorer
+  return tx === null ? null : (explorer?.replace('{tx}', tx) ?? null)
 }
 
 function creditDocument({

@@ -29,6 +29,7 @@ import { prepareDatabase } from './database.ts'
 import { composeReadiness } from './health.ts'
 import { composeIntake } from './intake.ts'
 import { composeGauges, knownLabels, reportedBy, showLinks } from './metrics.ts'
+import { composeNotifications } from './notifications.ts'
 import { followServices, type Services } from './services.ts'
 import { composeTracing } from './tracing.ts'
 import { composeWork } from './work.ts'
@@ -90,10 +91,11 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const traced = traceObserved(tracing, observer)
   const { all, replay, ...work } = composeWork(settings, { db, queue, services, holder, observer: traced })
   const canary = composeCanary(settings, { db, queue, observer, metrics, services })
-  const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs }
+  const notifications = composeNotifications(settings, { db, queue, holder, observer })
+  const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs, ...notifications.jobs }
   const polled = () => polledOf(services.followed().services)
   const waking = { ...observer, db, services: polled, wake: queue.wake }
-  const ticks = [...ticksOf(settings, waking), ...canary.ticks]
+  const ticks = [...ticksOf(settings, waking), ...canary.ticks, ...notifications.ticks]
   if (has('worker')) await startWorker(settings, jobs, { ...options, db, queue, services, observer, replay })
   const endSchedule = startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
   starting.defer(endSchedule)

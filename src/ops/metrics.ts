@@ -5,7 +5,7 @@ import {
   Registry,
   type RegistryContentType,
 } from 'prom-client'
-import { ofChains, ofIntake, ofPoll, ofProgram } from './metrics/daemon.ts'
+import { ofChains, ofIntake, ofNotifications, ofPoll, ofProgram } from './metrics/daemon.ts'
 import {
   type Creation,
   createAdmission,
@@ -19,6 +19,7 @@ const declared = {
   ...ofProgram,
   ...ofIntake,
   ...ofPoll,
+  ...ofNotifications,
   ...ofChains,
   ...ofDeposits,
   ...ofBooks,

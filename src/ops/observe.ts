@@ -16,6 +16,8 @@ type ObservedUnreadTransaction = { network: string; reason: string; slot: bigint
 
 type ObservedCanary = { outcome: string; seconds: number; problem: string | null }
 
+type ObservedNotification = { channel: string; problem: string | null; tries: number }
+
 type ObservedReading = { drifts: number; mismatches: readonly MismatchChange[] }
 
 export type Observer = ReturnType<typeof createObserver>
@@ -65,12 +67,24 @@ export function createObserver(metrics: Metrics, log: Logger) {
     serverAwaited: (error: unknown): void => {
       logEvent(log, 'server_awaited', { err: error })
     },
+    notification: ({ channel, problem, tries }: ObservedNotification): void => {
+      metrics.notifications.inc({
+        channel: shownChannel(channel),
+        outcome: problem === null ? 'sent' : 'failed',
+      })
+      if (problem !== null) logEvent(log, 'notification_failed', { channel, tries, problem })
+    },
     canary: ({ outcome, seconds, problem }: ObservedCanary): void => {
       metrics.canaryWebhooks.inc({ outcome })
       if (problem === null) metrics.canaryWebhook.observe({}, seconds)
       else logEvent(log, 'canary_webhook_lost', { outcome, problem })
     },
   }
+}
+
+/** Names of people are no labels. */
+export function shownChannel(channel: string): string {
+  return channel.replace(/\/.*/s, '')
 }
 
 /** `refused`: the changed settings cannot be used. */
@@ -253,6 +267,7 @@ const pagesOfJobs: ReadonlyMap<string, string> = new Map([
   ['apply', 'docs/runbook.md#depositdinboxnotdrained'],
   ['seal', 'docs/runbook.md#depositdsealoverdue'],
   ['canary', 'docs/canary.md'],
+  ['notify', 'docs/how-to/notifications.md'],
 ])
 
 export function helpWith(job: string, error: unknown): string {

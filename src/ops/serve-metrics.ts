@@ -8,6 +8,7 @@ import type { GaugesReader, GaugeValues, Live, ReportedGauges, Scores } from './
 import { type ReadingPart, readingParts } from './metrics/daemon.ts'
 import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
 import { type Metrics, metricsOf, openRegistry } from './metrics.ts'
+import { shownChannel } from './observe.ts'
 
 /**
  * Gauges that could not be read are left out, because an old value must not pass for a current one. Scrapers that
@@ -64,6 +65,8 @@ function showLive(metrics: Metrics, live: Live): void {
   for (const { units, ...labels } of live.untied) metrics.ledgerUntied.set(labels, units)
   for (const { units, ...labels } of live.unexplained) metrics.unexplainedBalance.set(labels, units)
   for (const { units, ...labels } of live.atRisk) metrics.mismatchValue.set(labels, units)
+  for (const { channel, oldest } of live.notifications)
+    metrics.notificationOldest.set({ channel: shownChannel(channel) }, oldest)
   showMismatches(metrics, live)
   showCauses(metrics, live)
   showStreams(metrics, live)

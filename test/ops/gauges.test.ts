@@ -44,6 +44,7 @@ test('what was read a while ago is as much older by now, and what waits for noth
     sealAge: 0,
     unsigned: 0,
     policyWaits: false,
+    notifications: [],
   })
 })
 

@@ -47,6 +47,7 @@ beforeAll(async () => {
     sealAge: expect.any(Number) as number,
     unsigned: 0,
     policyWaits: false,
+    notifications: [],
   })
   expect(new Set([...untied, ...unexplained].map(({ units }) => units))).toEqual(new Set([0]))
   expect(await readTotals(books.db)).toEqual({

@@ -17,6 +17,7 @@ export const emptyReading: GaugeValues = {
     sealAge: 0,
     unsigned: 0,
     policyWaits: false,
+    notifications: [],
     untied: [],
     unexplained: [],
     streams: [],

@@ -26,6 +26,7 @@ const programs = {
     debian: 'chromium-headless-shell',
     without: 'the console in a real browser is',
   },
+  aiosmtpd: { debian: 'python3-aiosmtpd', without: 'e-mail to a real server is' },
   'bean-check': { debian: 'beancount', without: 'what Beancount makes of an export is' },
 } as const satisfies Record<string, ProgramNeeded>
 

@@ -6,6 +6,7 @@ import {
   histogram,
   networks,
   nodes,
+  type OpenSet,
   requestBuckets,
   rpcMethods,
   services,
@@ -26,6 +27,7 @@ export const jobNames = [
   'seal',
   'beat',
   'canary',
+  'notify',
 ] as const
 
 export const readingParts = ['live', 'totals', 'scorecard', 'queue'] as const
@@ -126,6 +128,21 @@ export const ofIntake = {
     'canary_webhook_limit_seconds',
     'Age at which the canary counts as lost: three intervals and one timeout.',
     { ofProcess: true },
+  ),
+}
+
+const channels: OpenSet = { set: 'channel', upTo: 16 }
+
+export const ofNotifications = {
+  notifications: counter(
+    'notifications_total',
+    'Attempts to send a notification, by channel (`people` for those to a person) and outcome.',
+    { labels: { channel: channels, outcome: ['sent', 'failed'] } },
+  ),
+  notificationOldest: gauge(
+    'notification_oldest_seconds',
+    'Age of the oldest notification that its channel has not accepted. Absent if none waits.',
+    { labels: { channel: channels } },
   ),
 }
 

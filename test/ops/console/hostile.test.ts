@@ -159,6 +159,7 @@ async function evilOverview(): ReturnType<ConsoleReader['overview']> {
         sealAge: 1,
         unsigned: 0,
         policyWaits: false,
+        notifications: [],
         untied: [{ control: evil, asset: evil, units: 1 }],
         unexplained: [],
         streams: [{ name: evil, age: 1, progress: {} }],
