@@ -28,7 +28,7 @@ export function knownLabels({
     service: services.map(({ name }) => name),
     network: networks.map(({ name }) => name),
     asset: [...assets, creditAsset].map(({ key }) => key),
-    channel: notifications?.channels.map(({ name }) => name) ?? [],
+    channel: ['people', ...(notifications?.channels ?? []).map(({ name }) => name)],
     url: Object.values(sharedLinks(links)).filter((url) => url !== null),
   }
 }
