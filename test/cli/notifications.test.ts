@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { notificationFindings } from '../../src/doctor/notifications.ts'
+import { checkMail } from '../../src/jobs/notify/send.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { mailInstalled, startMailServer } from '../support/mail-server.ts'
@@ -59,5 +60,14 @@ describe.skipIf(!mailInstalled())('notifications test', () => {
     expect((await found())[0]).toMatch(/^fault .*ECONNREFUSED/)
     expect(mail.mails()).toEqual([])
     await database.drop()
+  })
+
+  test('a server on another machine needs TLS', async () => {
+    await using mail = await startMailServer()
+    const target = { type: 'email', from: 'd@example.com', to: ['ops@example.com'] } as const
+    expect(await checkMail({ ...target, smtpUrl: mail.url })).toBeNull()
+    // The same machine by an address that is not known as such.
+    const smtpUrl = mail.url.replace('127.0.0.1', '[::ffff:127.0.0.1]')
+    expect(await checkMail({ ...target, smtpUrl })).toMatch(/STARTTLS/)
   })
 })
