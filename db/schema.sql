@@ -505,6 +505,31 @@ table public.named_transaction (
   tries integer not null default 0,
   tx text not null
 );
+table public.notification (
+  channel text not null,
+  closed_at timestamp with time zone,
+  figures jsonb,
+  id bigint not null generated as identity,
+  key text not null,
+  kind text,
+  message_at timestamp with time zone not null,
+  network text,
+  service text,
+  since timestamp with time zone,
+  until timestamp with time zone
+);
+table public.notification_message (
+  channel text not null,
+  content jsonb not null,
+  id bigint not null generated as identity,
+  key text not null,
+  message_id uuid not null default uuidv7(),
+  next_at timestamp with time zone not null,
+  problem text,
+  sent_at timestamp with time zone,
+  tries smallint not null default 0,
+  written_at timestamp with time zone not null
+);
 table public.opening_lot (
   account text not null,
   acquired_at timestamp with time zone not null,
@@ -974,6 +999,13 @@ constraint mismatch_snooze_ends_with_check on mismatch: CHECK ((snooze_ends_with
 constraint named_transaction_pkey on named_transaction: PRIMARY KEY (network, tx, role, address);
 constraint named_transaction_role_check on named_transaction: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint named_transaction_tries_check on named_transaction: CHECK ((tries >= 0));
+constraint notification_channel_check on notification: CHECK ((channel <> ''::text));
+constraint notification_channel_key_key on notification: UNIQUE (channel, key);
+constraint notification_check on notification: CHECK ((((kind IS NULL) = (since IS NULL)) AND ((kind IS NULL) = (until IS NULL)) AND ((kind IS NULL) = (figures IS NULL))));
+constraint notification_key_check on notification: CHECK ((key <> ''::text));
+constraint notification_message_message_id_key on notification_message: UNIQUE (message_id);
+constraint notification_message_pkey on notification_message: PRIMARY KEY (id);
+constraint notification_pkey on notification: PRIMARY KEY (id);
 constraint opening_lot_asset_fkey on opening_lot: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint opening_lot_cost_check on opening_lot: CHECK ((cost >= (0)::numeric));
 constraint opening_lot_currency_check on opening_lot: CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -1147,6 +1179,9 @@ CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE 
 CREATE INDEX mismatch_opened_at ON public.mismatch USING btree (opened_at);
 CREATE INDEX mismatch_unreadable ON public.mismatch USING btree (subject) WHERE (kind = ANY (ARRAY['unknown_event'::text, 'unknown_status'::text, 'schema_drift'::text]));
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX notification_cause ON public.notification USING btree (until) WHERE (kind IS NOT NULL);
+CREATE INDEX notification_message_key ON public.notification_message USING btree (channel, key, id);
+CREATE INDEX notification_message_unsent ON public.notification_message USING btree (channel, id) WHERE (sent_at IS NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
 CREATE INDEX value_lot_deposit ON public.value_lot USING btree (deposit_id) WHERE (deposit_id IS NOT NULL);
 CREATE INDEX withdrawal_group_id ON public.withdrawal USING btree (group_id);
@@ -1225,6 +1260,10 @@ CREATE UNIQUE INDEX mismatch_event_undoes_key ON public.mismatch_event USING btr
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
+CREATE UNIQUE INDEX notification_channel_key_key ON public.notification USING btree (channel, key);
+CREATE UNIQUE INDEX notification_message_message_id_key ON public.notification_message USING btree (message_id);
+CREATE UNIQUE INDEX notification_message_pkey ON public.notification_message USING btree (id);
+CREATE UNIQUE INDEX notification_pkey ON public.notification USING btree (id);
 CREATE UNIQUE INDEX opening_lot_journal_id_account_asset_acquired_at_key ON public.opening_lot USING btree (journal_id, account, asset, acquired_at);
 CREATE UNIQUE INDEX opening_lot_pkey ON public.opening_lot USING btree (id);
 CREATE UNIQUE INDEX owner_number_key ON public.owner USING btree (number);
@@ -3669,6 +3708,8 @@ grant delete, insert, select, update on public.event_endpoint_secret to depositd
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant delete, insert, select, update on public.leg_search to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
+grant delete, insert, select, update on public.notification to depositd_daemon;
+grant delete, insert, select, update on public.notification_message to depositd_daemon;
 grant delete, insert, select, update on public.value_lot to depositd_daemon;
 grant delete, select on public.idempotency_key to depositd_operator;
 grant insert on public.ledger_period_balance to depositd_decider;
@@ -4014,6 +4055,10 @@ grant select on public.mismatch_loss to depositd_backup;
 grant select on public.mismatch_loss to depositd_viewer;
 grant select on public.named_transaction to depositd_backup;
 grant select on public.named_transaction to depositd_viewer;
+grant select on public.notification to depositd_backup;
+grant select on public.notification to depositd_viewer;
+grant select on public.notification_message to depositd_backup;
+grant select on public.notification_message to depositd_viewer;
 grant select on public.open_mismatch to depositd_backup;
 grant select on public.open_mismatch to depositd_daemon;
 grant select on public.open_mismatch to depositd_viewer;

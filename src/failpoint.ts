@@ -30,6 +30,8 @@ export type FailpointName =
   | 'poll.in_transaction'
   /** An endpoint answered to an event, but that is not stored. */
   | 'events.answered'
+  /** A receiver has a notification, but it is not noted as sent. */
+  | 'notify.sent'
   /** The statements of a migration ran, but are not committed. */
   | 'migrate.in_transaction'
 

@@ -85,7 +85,7 @@ test('a type is named by a noun of its own', () => {
 
 test('commands are printed and documented in the form that starts fast, and that can be pasted', () => {
   const command =
-    'start|migrate|service|webhooks|channels|wallets|deposits|mismatches|ledger|doctor|policy|rebuild|replay|backfill|evidence|people|decisions|api|events'
+    'start|migrate|service|webhooks|channels|wallets|deposits|mismatches|ledger|doctor|policy|rebuild|replay|backfill|evidence|people|decisions|api|events|notifications'
   const hint = new RegExp(`(["(\`]|: |^)depositd (${command})\\b`, 'm')
   const shown = [
     ...sources,

@@ -376,6 +376,52 @@ create table event_attempt (
 );
 create index event_attempt_endpoint_id on event_attempt (endpoint_id, id);
 
+-- What people were notified of outside depositd. The unique key lets no process repeat a message.
+create table notification (
+  id bigint generated always as identity primary key,
+  -- A channel of the settings, or `people/` and the name of a person.
+  channel text not null check (channel <> ''),
+  -- What it is about: `cause/…`, `mention/17`, `assigned/17`, `overdue/…`, `waiting/17` or `digest/2026-01-31`.
+  key text not null check (key <> ''),
+  -- Of a cause: what its mismatches have in common, when the first and the last were opened, and the figures of the last
+  -- message, from which it has to double.
+  kind text,
+  service text,
+  network text,
+  since timestamptz,
+  until timestamptz,
+  figures jsonb,
+  message_at timestamptz not null,
+  -- When the cause ended.
+  closed_at timestamptz,
+  check ((kind is null) = (since is null) and (kind is null) = (until is null) and (kind is null) = (figures is null)),
+  unique (channel, key)
+);
+
+create index notification_cause on notification (until) where kind is not null;
+
+-- Messages in the order in which each channel gets them. They are written with the notification, and sent afterwards until the
+-- receiver accepts them.
+create table notification_message (
+  id bigint generated always as identity primary key,
+  -- The same in each attempt, so that receivers recognize a message that they already have.
+  message_id uuid not null unique default uuidv7(),
+  channel text not null,
+  -- Messages with one key belong together.
+  key text not null,
+  content jsonb not null,
+  written_at timestamptz not null,
+  tries smallint not null default 0,
+  -- Not tried again before then.
+  next_at timestamptz not null,
+  sent_at timestamptz,
+  -- Of the last attempt, without secrets.
+  problem text
+);
+
+create index notification_message_unsent on notification_message (channel, id) where sent_at is null;
+create index notification_message_key on notification_message (channel, key, id);
+
 -- A final transfer that no claim names, and the one deposit that it fits. Derived, and books nothing: a person or a policy
 -- that accepts it adds a decision, which is evidence.
 create table proposal (

@@ -56,6 +56,7 @@ grant select, insert, update on deposit, mismatch, proposal, withdrawal, wallet_
 grant select, insert on mismatch_event to depositd_daemon;
 grant select, insert (mismatch_id, name, content, sha256, added_by) on mismatch_attachment to depositd_daemon;
 grant select, insert, delete on event_pending to depositd_daemon;
+grant select, insert, update, delete on notification, notification_message to depositd_daemon;
 grant select, insert on event to depositd_daemon;
 grant select, insert, update on event_endpoint to depositd_daemon;
 grant select, insert, update, delete on event_endpoint_secret, event_delivery to depositd_daemon;
@@ -105,7 +106,8 @@ grant select, insert, update, delete on value_lot to depositd_daemon;
 grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
   mismatch_event_id_seq, mismatch_attachment_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq,
   price_id_seq, rule_set_id_seq, valuation_rule_id_seq, valued_journal_id_seq, credit_safety_id_seq, event_pending_id_seq,
-  event_endpoint_id_seq, event_delivery_id_seq, event_attempt_id_seq to depositd_daemon;
+  event_endpoint_id_seq, event_delivery_id_seq, event_attempt_id_seq,
+  notification_id_seq, notification_message_id_seq to depositd_daemon;
 grant usage on sequence decision_id_seq, decision_event_id_seq, ledger_period_event_id_seq to depositd_decider;
 
 -- Accountants: the schema made for them; and the books, which `ledger export`, `ledger checkpoints export` and `ledger verify`

@@ -1,4 +1,5 @@
 import type { AlertRules } from '../core/cause.ts'
+import { openCauses } from '../core/cause.ts'
 import { mentionsIn } from '../jobs/people/mentions.ts'
 import type { ConsolePeople } from '../ops/console/people.ts'
 import type { ConsoleReader } from '../ops/console/reader.ts'
@@ -13,7 +14,6 @@ import { recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import type { ReaderLogins } from './console-logins.ts'
 import type { DatabaseReading } from './console-sign-in.ts'
-import { openCauses } from './metrics.ts'
 
 /** Only open mismatches have an index by severity. The list of all of them is sorted newest first. */
 const listed = {
@@ -38,7 +38,7 @@ export function casesPart(
           openedBefore: until,
         }),
       ),
-    causes: async () => openCauses(await reading(readCases(db)), alerts),
+    causes: async () => openCauses(await reading(readCases(db)), alerts, new Date()),
     act: (event) => reading(readAct(db, event)),
     mentions: (wish) => reading(listMentions(db, wish)),
     mismatch: (id) => reading(showMismatch(db, id)),

@@ -30,6 +30,7 @@ import { composeEvents } from './events.ts'
 import { composeReadiness } from './health.ts'
 import { composeIntake } from './intake.ts'
 import { composeGauges, knownLabels, reportedBy, showLinks } from './metrics.ts'
+import { composeNotifications } from './notifications.ts'
 import { followServices, type Services } from './services.ts'
 import { composeTracing } from './tracing.ts'
 import { composeWork } from './work.ts'
@@ -75,8 +76,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const observer = createObserver(metrics, options.log)
   const services = followServices(configured, { ...options, report: observer.settingsRead })
   starting.defer(services.stop)
-  const publicHost = hostOfConsole(configured.links)
-  const ops = await startOps({ ...configured.ops, publicHost, metrics, failed: observer.opsFailed })
+  const ops = await openOps(configured, metrics, observer)
   starting.defer(() => ops.stop())
 
   const { db, settings } = await prepareDatabase(configured, observer)
@@ -92,13 +92,14 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const events = starting.use(await composeEvents(settings, { ...options, holder, observer }))
   const { all, replay, ...work } = composeWork(settings, { db, queue, services, holder, observer: traced })
   const canary = composeCanary(settings, { db, queue, observer, metrics, services })
-  const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs, ...events.jobs }
+  const notifications = composeNotifications(settings, { db, queue, holder, observer })
+  const own = { ...canary.jobs, ...events.jobs, ...notifications.jobs }
+  const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...own }
   const polled = () => polledOf(services.followed().services)
   const waking = { ...observer, db, services: polled, wake: queue.wake }
-  const ticks = [...ticksOf(settings, waking), ...canary.ticks]
+  const ticks = [...ticksOf(settings, waking), ...canary.ticks, ...notifications.ticks]
   if (has('worker')) await startWorker(settings, jobs, { ...options, db, queue, services, observer, replay })
-  const endSchedule = startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
-  starting.defer(endSchedule)
+  starting.defer(startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log)))
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
   const gauges = starting.use(composeGauges(settings, { ...options, queue, observer, metrics }))
   const shown = starting.use(composeConsole(settings, { ...options, ops, services, gauges, readiness }))
@@ -117,6 +118,10 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
       await running.disposeAsync()
     },
   }
+}
+
+function openOps({ ops, links }: Settings, metrics: Metrics, { opsFailed: failed }: Observer) {
+  return startOps({ ...ops, publicHost: hostOfConsole(links), metrics, failed })
 }
 
 const unserved = { webhookUrl: null, apiUrl: null }

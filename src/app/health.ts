@@ -13,10 +13,12 @@ import {
 import type { Queue } from '../jobs/queue/queue.ts'
 import { expectedStreams } from '../jobs/schedule.ts'
 import { answerMaxMs, type Readiness } from '../ops/readiness.ts'
-import { openDatabase } from '../store/database.ts'
+import { type Database, openDatabase } from '../store/database.ts'
 import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
+import { readUnsent } from '../store/notifications.ts'
 import { readHealth } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
+import { judgeNotifications } from './notifications.ts'
 import type { Services } from './services.ts'
 
 type ReadinessDeps = { roles: readonly Role[]; queue: Queue; services: Services }
@@ -36,9 +38,11 @@ export async function composeReadiness(
         part: 'database',
         async ask() {
           const waited = (Date.now() - startedAt) / 1000
-          const reported = await vitals.read()
+          const reported = await vitals.read(readHealth)
+          const unsent = settings.notifications === null ? [] : await vitals.read(readUnsent)
           return [
             judgeDatabase(reported),
+            ...judgeNotifications(settings, unsent),
             ...judgeVitals(reported, { migrations, streams: streamsNow(), waited }),
           ]
         },
@@ -107,9 +111,9 @@ function createVitalsReader(url: string) {
     })
   let db = open()
   return {
-    async read() {
+    async read<Result>(ask: (from: Database<Tables>) => Promise<Result>): Promise<Result> {
       try {
-        return await readHealth(db)
+        return await ask(db)
       } catch (error) {
         // A hanging connection would block the next check too, and takes long to close.
         void db.destroy().catch(() => undefined)

@@ -2,29 +2,36 @@ import { readRoutes } from '../api/routes.ts'
 import { callOf } from '../api/server.ts'
 import { type Links, sharedLinks } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
-import { type AlertRules, causesOf, lossesOf, needsAlert } from '../core/cause.ts'
+import { type AlertRules, openCauses } from '../core/cause.ts'
 import type { Role } from '../health.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import type { NodeLine } from '../ops/console/reader.ts'
-import { createGaugesReader, type GaugesReader, type Live, type OpenCause } from '../ops/gauges.ts'
+import { createGaugesReader, type GaugesReader, type Live } from '../ops/gauges.ts'
 import { type ReadingPart, readingParts } from '../ops/metrics/daemon.ts'
 import type { KnownLabelValues } from '../ops/metrics/declare.ts'
 import { busiest } from '../ops/metrics/deposits.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Observer } from '../ops/observe.ts'
 import { openDatabase } from '../store/database.ts'
-import { type OpenCases, readGauges, readTotals, type StoreGauges } from '../store/gauges.ts'
+import { readGauges, readTotals, type StoreGauges } from '../store/gauges.ts'
 import { readDayScorecard } from '../store/scorecard.ts'
 import type { Tables } from '../store/tables.ts'
 
 /** Values in deliveries cannot displace these. */
-export function knownLabels({ services, networks, creditAsset, links }: Settings): KnownLabelValues {
+export function knownLabels({
+  services,
+  networks,
+  creditAsset,
+  links,
+  notifications,
+}: Settings): KnownLabelValues {
   const assets = networks.flatMap((network) => [...network.assets, ...(network.unpinned ?? [])])
   return {
     service: services.map(({ name }) => name),
     network: networks.map(({ name }) => name),
     asset: [...assets, creditAsset].map(({ key }) => key),
     call: readRoutes.map(callOf),
+    channel: ['people', ...(notifications?.channels ?? []).map(({ name }) => name)],
     url: Object.values(sharedLinks(links)).filter((url) => url !== null),
   }
 }
@@ -63,21 +70,8 @@ export function composeGauges(
   return { read, nodes: () => readNodes(metrics), [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-/** Between the opening of two mismatches of one cause. */
-const causeWithinMs = 3_600_000
-
 export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules): Live {
-  return { ...gauges, causes: openCauses(cases, alerts) }
-}
-
-export function openCauses(cases: readonly OpenCases[], alerts: AlertRules): OpenCause[] {
-  const now = new Date()
-  return causesOf(cases, causeWithinMs).map(({ cases: held, ...cause }) => ({
-    ...cause,
-    count: held.reduce((sum, { count }) => sum + count, 0),
-    losses: lossesOf(held).filter((loss) => loss !== null),
-    callsForPeople: needsAlert({ ...cause, cases: held }, alerts, now),
-  }))
+  return { ...gauges, causes: openCauses(cases, alerts, new Date()) }
 }
 
 /** Only workers report sums over stored rows, so scraping a process that only takes webhooks costs almost nothing. */

@@ -66,6 +66,7 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
   describeLedger(program, act)
   describePeople(program, act)
   describeApiTokens(program, act)
+  describeNotifications(program, act)
   describeWitness(program, act)
   describePolicy(program, act)
   describeReapplication(program, act)
@@ -116,6 +117,17 @@ function describePolicy(program: Command, act: Act): void {
   signedCommand(policy, 'approve', 'sign the policy of the settings, so that it becomes active').action(
     act(async () => (await import('./policy.ts')).approvePolicyCommand),
   )
+}
+
+function describeNotifications(program: Command, act: Act): void {
+  const notifications = program
+    .command('notifications')
+    .description('messages about causes, by e-mail and to webhooks')
+  subcommand(
+    notifications,
+    'test [channel]',
+    'send a test message to each channel, or to the one named',
+  ).action(act(async () => (await import('./notifications.ts')).testNotificationsCommand))
 }
 
 function describeWitness(program: Command, act: Act): void {

@@ -1,4 +1,5 @@
 import { createHidden, type SecretRedactor } from '../log/hide-secrets.ts'
+import type { NotificationTarget } from './notifications.ts'
 import type { ServiceConfig } from './service-settings.ts'
 import type { Settings } from './settings.ts'
 
@@ -14,6 +15,7 @@ type SettingsWithSecrets = Pick<
   | 'people'
   | 'tracing'
   | 'canary'
+  | 'notifications'
   | 'valuation'
 >
 
@@ -31,6 +33,7 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
     settings.ops.token,
     ...keysOf(settings),
     settings.people.openIdSecret,
+    ...secretsOfTargets(settings.notifications),
     ...services.flatMap(({ webhooks }) =>
       webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
     ),
@@ -42,6 +45,17 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
 
 function keysOf({ ledgerKey, eventsKey, people }: SettingsWithSecrets): (string | undefined)[] {
   return [ledgerKey?.text, eventsKey?.toString('base64'), people.signingKey?.text]
+}
+
+function secretsOfTargets(notifications: Settings['notifications']): string[] {
+  const { channels, people } = notifications ?? { channels: [], people: [] }
+  return [...channels, ...people].flatMap(({ target }) => secretsOfTarget(target))
+}
+
+function secretsOfTarget(target: NotificationTarget): string[] {
+  if (target.type === 'email') return passwordOf(target.smtpUrl)
+  const secrets = target.type === 'webhook' ? [target.secret, target.secret.replace(/^whsec_/, '')] : []
+  return [...secrets, target.url, ...keysIn(target.url)]
 }
 
 export function redactorOf(settings: SettingsWithSecrets): SecretRedactor {

@@ -9,6 +9,7 @@ import { costMethods, costPools } from '../ledger/lots.ts'
 import { accountsSection, checkOwnFunds, readAccounts } from './accounts.ts'
 import { canarySection } from './canary.ts'
 import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
+import { notificationsSection } from './notifications.ts'
 import { type AssetCatalog, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
 import { serviceAuthSection } from './service-auth-schema.ts'
@@ -166,6 +167,7 @@ const schema = z
     valuation: valuationSection,
     ledger: ledgerSection,
     canary: canarySection,
+    notifications: notificationsSection,
     signIn: signInSection,
     /** JSON-RPC calls to each node for reading back what addresses received before they were imported. */
     history: z.strictObject({ requestsPerSecond: z.number().min(0.1).max(1000).default(20) }).prefault({}),

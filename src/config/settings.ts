@@ -13,6 +13,7 @@ import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, secretsFolder } from './environment.ts'
 import { type EnvironmentSettings, readEnvironmentSettings, readStorageUrls } from './environment-settings.ts'
 import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
+import { type NotificationSettings, readNotifications } from './notifications.ts'
 import { readPolicies } from './policies.ts'
 import { readServiceAuth, refuseUnusedSecrets, type ServiceAuth } from './service-auth.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, startOf, worldOf } from './settings-file.ts'
@@ -60,6 +61,8 @@ export type Settings = EnvironmentSettings & {
   valuation: ValuationSettings | null
   /** Null if off. */
   canary: CanarySettings | null
+  /** Null if people are notified of nothing. */
+  notifications: NotificationSettings | null
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   http: HttpBindAddress
   /** Null if people sign in with passkeys alone. */
@@ -97,14 +100,15 @@ export function parseSettings(environment: Environment, readText: (path: string)
   }
   reader.faults.push(...settings.networks.flatMap(quorumFaults))
   const canary = file && readCanary(reader, file.canary, settings.services)
+  const notifications = file && readNotifications(reader, file.notifications, settings.services)
   // Networks and names of secrets are known only if the file can be read.
   if (file !== null) refuseUnusedSecrets(reader)
-  reader.refuseUnknown(file === null ? /^DEPOSITD_/ : /^(DEPOSITD|RPC)_/)
+  reader.refuseUnknown(file === null ? /^DEPOSITD_/ : /^(DEPOSITD|RPC|NOTIFICATION)_/)
   reader.refuseTypos()
   // Some settings are read twice, and report the same fault each time.
   const faults = [...new Set(reader.faults)]
   if (faults.length > 0 || file === null) throw new Fault('settings_bad', { faults })
-  return { ...settings, canary, ...fileSettings(file) }
+  return { ...settings, canary, notifications, ...fileSettings(file) }
 }
 
 function readSettingsFile(

@@ -65,6 +65,30 @@ export type OpenCase = CauseCandidate & {
   loss: CaseLoss | null
 }
 
+/** Similar ones that are counted together. Losses of one asset are added up. */
+export type OpenCases = OpenCase & { count: number }
+
+export type OpenCause = Omit<Cause<OpenCases>, 'cases' | 'side' | 'severity'> & {
+  side: string
+  severity: string
+  count: number
+  /** One for each asset. */
+  losses: readonly CaseLoss[]
+  callsForPeople: boolean
+}
+
+/** Between the opening of two mismatches of one cause. */
+export const causeWithinMs = 3_600_000
+
+export function openCauses(cases: readonly OpenCases[], alerts: AlertRules, now: Date): OpenCause[] {
+  return causesOf(cases, causeWithinMs).map(({ cases: held, ...cause }) => ({
+    ...cause,
+    count: held.reduce((sum, { count }) => sum + count, 0),
+    losses: lossesOf(held).filter((loss) => loss !== null),
+    callsForPeople: needsAlert({ ...cause, cases: held }, alerts, now),
+  }))
+}
+
 export type AlertRules = {
   /** Losses up to it raise no alert. In units of the asset as decimal text, by `network/SYMBOL`. */
   lossAbove: Limits

@@ -10,6 +10,7 @@ import { databaseFindings } from './database.ts'
 import { fault, madeIn, ok } from './finding.ts'
 import { historyFindings } from './history.ts'
 import { portFindings, webhookFindings } from './intake.ts'
+import { notificationFindings } from './notifications.ts'
 import { connectionFinding, linkFinding, secretFinding } from './secrecy.ts'
 import { queueFindings, serviceFindings } from './service.ts'
 import { valueFindings } from './values.ts'
@@ -49,6 +50,7 @@ export async function examine({
       ),
       values: valueFindings(settings),
       ports: portFindings(settings),
+      notifications: notificationFindings(settings),
       ...(balances && { balances: balanceFindings(settings) }),
     })
     const webhooks = await Promise.all(services.map(ofService((one) => webhookFindings(one, new Date()))))

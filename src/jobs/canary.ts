@@ -69,6 +69,8 @@ type CanaryPost = {
   headers: Readonly<Record<string, string>>
   body: Buffer
   timeoutMs: number
+  /** If absent, 202 alone. */
+  accepts?: (status: number) => boolean
 }
 
 /** From the status alone: the content is not trusted. */
@@ -77,7 +79,13 @@ export type CanaryPostResult =
   | { kind: 'redirected' | 'refused' | 'failed' | 'timeout'; problem: string }
 
 /** Posts to that URL only: a redirect is reported and not followed. */
-export async function postWebhook({ url, headers, body, timeoutMs }: CanaryPost): Promise<CanaryPostResult> {
+export async function postWebhook({
+  url,
+  headers,
+  body,
+  timeoutMs,
+  accepts = (status) => status === 202,
+}: CanaryPost): Promise<CanaryPostResult> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {
@@ -88,15 +96,14 @@ export async function postWebhook({ url, headers, body, timeoutMs }: CanaryPost)
       signal,
     })
     await response.body?.cancel()
-    return verdictOf(response.status)
+    return accepts(response.status) ? { kind: 'accepted' } : refusalOf(response.status)
   } catch (error) {
     if (signal.aborted) return { kind: 'timeout', problem: `no answer within ${timeoutMs} ms` }
     return { kind: 'failed', problem: problemOf(error) }
   }
 }
 
-function verdictOf(status: number): CanaryPostResult {
-  if (status === 202) return { kind: 'accepted' }
+function refusalOf(status: number): CanaryPostResult {
   const isRedirect = status >= 300 && status < 400
   return { kind: isRedirect ? 'redirected' : 'refused', problem: `answered ${status}` }
 }

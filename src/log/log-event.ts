@@ -183,6 +183,11 @@ export const daemonEvents = {
     outcome: 'The outcome, as the metric counts it.',
     problem: 'The problem, without any part of the request.',
   }),
+  notification_failed: event('warn', 'a notification was not accepted; will retry with increasing delays', {
+    channel: 'The channel of the settings, or `people/` and the name of a person.',
+    tries: 'How often this message was tried.',
+    problem: 'The problem, without secrets.',
+  }),
   tracing_started: event('info', 'traces are exported', {
     collector: 'The host of the collector.',
     ratio: 'The proportion of traces that is exported.',

@@ -1,4 +1,4 @@
-import type { CaseLoss } from '../core/cause.ts'
+import type { OpenCause } from '../core/cause.ts'
 import { beatAgeMaxSeconds } from '../health.ts'
 import type { StoreGauges, StoreTotals } from '../store/gauges.ts'
 import type { ScorecardLine } from '../store/scorecard.ts'
@@ -13,20 +13,6 @@ export type GaugeValues = {
 }
 
 export type Live = Omit<StoreGauges, 'cases'> & { causes: readonly OpenCause[] }
-
-export type OpenCause = {
-  kind: string
-  service: string
-  network: string
-  side: string
-  severity: string
-  since: Date
-  until: Date
-  count: number
-  /** One for each asset. */
-  losses: readonly CaseLoss[]
-  callsForPeople: boolean
-}
 
 /** Null if a value is not known. */
 export type Scores = { service: string } & Pick<

@@ -5,7 +5,7 @@ import {
   Registry,
   type RegistryContentType,
 } from 'prom-client'
-import { ofApi, ofChains, ofEvents, ofIntake, ofPoll, ofProgram } from './metrics/daemon.ts'
+import { ofApi, ofChains, ofEvents, ofIntake, ofNotifications, ofPoll, ofProgram } from './metrics/daemon.ts'
 import {
   type Creation,
   createAdmission,
@@ -21,6 +21,7 @@ const declared = {
   ...ofApi,
   ...ofEvents,
   ...ofPoll,
+  ...ofNotifications,
   ...ofChains,
   ...ofDeposits,
   ...ofBooks,

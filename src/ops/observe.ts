@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
-import { type FaultCode, isFault, lineOf } from '../core/errors.ts'
+import { lineOf } from '../core/errors.ts'
 import type { MeasuredLag } from '../core/lag.ts'
 import { limitLines } from '../log/limit-lines.ts'
 import { logEvent } from '../log/log-event.ts'
 import type { MismatchChange } from '../store/mismatches/mismatches.ts'
+import { helpWith } from './help-pages.ts'
 import { type AppliedTrail, reportApplied } from './log-trail.ts'
 import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
@@ -15,6 +16,8 @@ type ObservedOddLog = { network: string; reason: string; contract: string; tx: s
 type ObservedUnreadTransaction = { network: string; reason: string; slot: bigint; tx: string | null }
 
 type ObservedCanary = { outcome: string; seconds: number; problem: string | null }
+
+type ObservedNotification = { channel: string; problem: string | null; tries: number }
 
 type ObservedReading = { drifts: number; mismatches: readonly MismatchChange[] }
 
@@ -68,6 +71,13 @@ export function createObserver(metrics: Metrics, log: Logger) {
     serverAwaited: (error: unknown): void => {
       logEvent(log, 'server_awaited', { err: error })
     },
+    notification: ({ channel, problem, tries }: ObservedNotification): void => {
+      metrics.notifications.inc({
+        channel: shownChannel(channel),
+        outcome: problem === null ? 'sent' : 'failed',
+      })
+      if (problem !== null) logEvent(log, 'notification_failed', { channel, tries, problem })
+    },
     canary: ({ outcome, seconds, problem }: ObservedCanary): void => {
       metrics.canaryWebhooks.inc({ outcome })
       if (problem === null) metrics.canaryWebhook.observe({}, seconds)
@@ -91,6 +101,11 @@ function observeApi(metrics: Metrics, log: Logger) {
       logEvent(log, 'api_request_failed', { path: path.slice(0, pathShown), err: error })
     },
   }
+}
+
+/** Names of people are no labels. */
+export function shownChannel(channel: string): string {
+  return channel.replace(/\/.*/s, '')
 }
 
 /** `refused`: the changed settings cannot be used. */
@@ -268,27 +283,4 @@ function createProblems(now: () => number): { noted: (text: string) => number | 
 /** Heights, times, counts and ids differ from one attempt to the next. */
 function shapeOf(text: string): string {
   return text.replaceAll(/[\w-]*\d[\w-]*/g, '#').slice(0, 1000)
-}
-
-const pagesOfCodes: Partial<Record<FaultCode, string>> = {
-  settings_bad: 'docs/settings.md',
-  history_lost: 'docs/mismatches.md#history_lost',
-  rpc_disagreement: 'docs/mismatches.md#rpc_disagreement',
-}
-
-const pagesOfJobs: ReadonlyMap<string, string> = new Map([
-  ['scan', 'docs/runbook.md#depositdchainnotread'],
-  ['verify', 'docs/runbook.md#depositdchainnotread'],
-  ['backfill', 'docs/mismatches.md#coverage_gap'],
-  ['poll', 'docs/runbook.md#depositdpolldead'],
-  ['read', 'docs/runbook.md#depositdpolldead'],
-  ['apply', 'docs/runbook.md#depositdinboxnotdrained'],
-  ['seal', 'docs/runbook.md#depositdsealoverdue'],
-  ['canary', 'docs/canary.md'],
-])
-
-export function helpWith(job: string, error: unknown): string {
-  const named = isFault(error, 'remote_failed') ? error.details.help : undefined
-  const code = Object.entries(pagesOfCodes).find(([one]) => isFault(error, one as FaultCode))
-  return named ?? code?.[1] ?? pagesOfJobs.get(job) ?? 'docs/runbook.md#depositdjobfailing'
 }

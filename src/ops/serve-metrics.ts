@@ -8,6 +8,7 @@ import type { GaugesReader, GaugeValues, Live, ReportedGauges, Scores } from './
 import { type ReadingPart, readingParts } from './metrics/daemon.ts'
 import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
 import { type Metrics, metricsOf, openRegistry } from './metrics.ts'
+import { shownChannel } from './observe.ts'
 
 /**
  * Gauges that could not be read are left out, because an old value must not pass for a current one. Scrapers that
@@ -59,17 +60,22 @@ function showLive(metrics: Metrics, live: Live): void {
     if (unnamed !== null) metrics.stageOldestUnnamed.set(labels, unnamed)
   }
   metrics.ledgerSealAge.set({}, live.sealAge)
-  const { oldest, ...endpoints } = live.events
-  metrics.eventOldest.set({}, oldest)
-  for (const [state, count] of Object.entries(endpoints)) metrics.eventEndpoints.set({ state }, count)
   metrics.ledgerUnsigned.set({}, live.unsigned)
   metrics.policyWaiting.set({}, live.policyWaits ? 1 : 0)
   for (const { units, ...labels } of live.untied) metrics.ledgerUntied.set(labels, units)
   for (const { units, ...labels } of live.unexplained) metrics.unexplainedBalance.set(labels, units)
   for (const { units, ...labels } of live.atRisk) metrics.mismatchValue.set(labels, units)
+  showSending(metrics, live)
   showMismatches(metrics, live)
   showCauses(metrics, live)
   showStreams(metrics, live)
+}
+
+function showSending(metrics: Metrics, { events: { oldest, ...endpoints }, notifications }: Live): void {
+  metrics.eventOldest.set({}, oldest)
+  for (const [state, count] of Object.entries(endpoints)) metrics.eventEndpoints.set({ state }, count)
+  for (const one of notifications)
+    metrics.notificationOldest.set({ channel: shownChannel(one.channel) }, one.oldest)
 }
 
 function showMismatches(metrics: Metrics, { mismatches }: Live): void {

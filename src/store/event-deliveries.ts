@@ -1,7 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { assert } from '../core/errors.ts'
+import type { EventPayload } from '../core/event-payload.ts'
 import { ageOf } from './database.ts'
-import type { EventPayload, PauseReason } from './event-endpoints.ts'
+import type { PauseReason } from './event-endpoints.ts'
 import { type FeedEvent, feedColumns } from './events.ts'
 import type { Tables } from './tables.ts'
 

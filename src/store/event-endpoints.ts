@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { Fault } from '../core/errors.ts'
+import type { EventPayload } from '../core/event-payload.ts'
 import type { SecretVault } from '../outbox/secret-vault.ts'
 import { readSecret, type SigningKeyScheme } from '../outbox/signing-key.ts'
 import type { EventType } from './events.ts'
@@ -7,8 +8,6 @@ import { recordAccess } from './sessions.ts'
 import type { Tables } from './tables.ts'
 
 /** `thin`: without what happened, which the receiver reads from the API. */
-export const eventPayloads = ['thin', 'full'] as const
-export type EventPayload = (typeof eventPayloads)[number]
 
 /** `undelivered`: an event failed for three days. `gone`: the endpoint answered 410. */
 export type PauseReason = 'requested' | 'undelivered' | 'gone'

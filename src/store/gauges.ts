@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { OpenCase } from '../core/cause.ts'
+import type { OpenCases } from '../core/cause.ts'
 import { untiedUnits } from './books/books-audit.ts'
 import { unexplainedUnits } from './chain/balance-differences.ts'
 import { countGaps } from './chain/coverage.ts'
@@ -8,6 +8,7 @@ import { countUnsigned } from './decisions.ts'
 import { type EventGauges, readEventGauges } from './event-deliveries.ts'
 import { readPending } from './inbox.ts'
 import { secondsUnsealed } from './ledger/seals.ts'
+import { readUnsent, type UnsentMessages } from './notifications.ts'
 import { waitingRules } from './streams.ts'
 import type { Tables } from './tables.ts'
 
@@ -41,6 +42,7 @@ export type StoreGauges = {
   /** Summed without signs. */
   unexplained: { network: string; asset: string; units: number }[]
   streams: { name: string; age: number; progress: Record<string, number> }[]
+  notifications: readonly UnsentMessages[]
 }
 
 /** `unnamed`: of the oldest deposit without an uncleared mismatch. */
@@ -76,6 +78,7 @@ export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
       untied: await untiedUnits(tx),
       unexplained: await unexplainedUnits(tx),
       streams: streams.rows,
+      notifications: await readUnsent(tx),
     }
   })
 }
@@ -94,9 +97,6 @@ async function readMismatches(db: Kysely<Tables>): Promise<StoreGauges['mismatch
   return rows
 }
 
-/** Same kind, service, network, minute, assignment and snooze. Losses of one asset are added up. */
-export type OpenCases = OpenCase & { count: number }
-
 type CaseRow = Omit<OpenCases, 'loss'> & {
   lossAsset: string | null
   symbol: string | null
@@ -107,7 +107,7 @@ type CaseRow = Omit<OpenCases, 'loss'> & {
 /** A snooze without a time postpones the due time beyond any. */
 const snoozedUntil = sql`case when snooze_ends_with is null then snoozed_until else now() + interval '100 years' end`
 
-/** By minute: this separates causes, and keeps the rows few. */
+/** Of the same minute, assignment and snooze: this separates causes, and keeps the rows few. */
 export async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
   const { rows } = await sql<CaseRow>`
     select kind, coalesce(m.service, '') as service, coalesce(m.network, '') as network, date_trunc('minute', opened_at) as "openedAt",

@@ -62,7 +62,7 @@ test('the defaults of the environment are those of the page', () => {
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|services?|webhooks|intake|events|cases|addressBook|alerts|policy|accounts|valuation|ledger|canary|signIn|history|schedule)\b/.test(
+    /^(networks|services?|webhooks|intake|events|cases|addressBook|alerts|policy|accounts|valuation|ledger|canary|notifications|signIn|history|schedule)\b/.test(
       name,
     ),
   )
@@ -80,6 +80,7 @@ test('no key of the schema is left out, optional ones included', () => {
     'src/config/accounts.ts',
     'src/config/canary.ts',
     'src/config/sign-in.ts',
+    'src/config/notifications.ts',
   ]
     .map(readText)
     .join('\n')
@@ -139,6 +140,7 @@ test('the example of the file is accepted', () => {
     ...required,
     RPC_BASE: 'https://node.example, https://another.example',
     RPC_SOLANA: 'https://node.example',
+    SMTP_URL: 'smtps://mail.example',
     DEPOSITD_CONFIG: 'depositd.yaml',
   }
   const readFile = (path: string) => (path.endsWith('.key') ? '1'.repeat(64) : example)

@@ -45,6 +45,7 @@ test('what was read a while ago is as much older by now, and what waits for noth
     events: { active: 0, paused: 0, stopped: 0, oldest: 0 },
     unsigned: 0,
     policyWaits: false,
+    notifications: [],
   })
 })
 

@@ -48,6 +48,7 @@ beforeAll(async () => {
     events: { active: 0, paused: 0, stopped: 0, oldest: 0 },
     unsigned: 0,
     policyWaits: false,
+    notifications: [],
   })
   expect(new Set([...untied, ...unexplained].map(({ units }) => units))).toEqual(new Set([0]))
   expect(await readTotals(books.db)).toEqual({

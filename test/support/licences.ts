@@ -15,7 +15,15 @@ type Locked = {
 export type Licensed = { name: string; version: string; licence: string }
 
 /** Each may be used, changed and passed on beside Apache-2.0, if its text goes along. */
-export const allowedLicences = ['0BSD', 'Apache-2.0', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT OR Apache-2.0']
+export const allowedLicences = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'MIT OR Apache-2.0',
+  'MIT-0',
+]
 
 const root = join(import.meta.dirname, '../..')
 

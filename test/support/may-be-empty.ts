@@ -25,6 +25,10 @@ export const mayBeEmpty: readonly MayBeEmpty[] = [
     }),
   ),
   {
+    where: 'rules / depositd_notification_oldest_seconds',
+    why: 'no notification waits',
+  },
+  {
     where: 'rules / depositd_rpc_requests_total{outcome="error"}',
     why: 'no node fails, unless the machine is very busy',
     byChance: true,

@@ -18,6 +18,7 @@ export const emptyReading: GaugeValues = {
     events: { active: 0, paused: 0, stopped: 0, oldest: 0 },
     unsigned: 0,
     policyWaits: false,
+    notifications: [],
     untied: [],
     unexplained: [],
     streams: [],

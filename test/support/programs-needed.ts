@@ -27,6 +27,7 @@ const programs = {
     without: 'the console in a real browser is',
   },
   python3: { debian: 'python3', without: 'the consumer of events in Python is' },
+  aiosmtpd: { debian: 'python3-aiosmtpd', without: 'e-mail to a real server is' },
   'bean-check': { debian: 'beancount', without: 'what Beancount makes of an export is' },
 } as const satisfies Record<string, ProgramNeeded>
 

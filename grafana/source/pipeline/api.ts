@@ -73,4 +73,41 @@ const waiting: Panel = {
   height: 8,
 }
 
-export const apiRow: Row = { title: 'The API, if it is on', panels: [answers, failedShare, slowest, waiting] }
+const attempts: Panel = {
+  title: 'Events: attempts within an hour',
+  kind: 'timeseries',
+  description:
+    'Attempts to deliver events to your own endpoints, by outcome. Each that failed is tried again. Empty without endpoints.',
+  runbook: 'depositdeventslate',
+  docs: 'events.md#order-and-retries',
+  unit: 'short',
+  queries: [
+    { expr: 'sum by (outcome) (increase(depositd_event_attempts_total[1h]))', legend: '{{outcome}}' },
+  ],
+  thresholds: noBounds,
+  width: 12,
+  height: 8,
+}
+
+const delivery: Panel = {
+  title: 'Events: from the change to the answer, p99',
+  kind: 'timeseries',
+  description: 'Of events that an endpoint took within the hour.',
+  runbook: 'depositdeventslate',
+  docs: 'events.md#delivery',
+  unit: 's',
+  queries: [
+    {
+      expr: quantile(0.99, { of: 'depositd_event_delivery_seconds_bucket', by: '', over: '1h' }),
+      legend: 'p99',
+    },
+  ],
+  thresholds: noBounds,
+  width: 12,
+  height: 8,
+}
+
+export const apiRow: Row = {
+  title: 'The API and events, if they are on',
+  panels: [answers, failedShare, slowest, waiting, attempts, delivery],
+}

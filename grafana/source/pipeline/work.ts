@@ -78,6 +78,20 @@ const failures: Panel = {
   height: 8,
 }
 
+const notifications: Panel = {
+  title: 'Notifications within an hour',
+  kind: 'timeseries',
+  description:
+    'Messages to channels and people, by outcome. Each that failed is tried again. Empty if the settings name none.',
+  runbook: 'depositdnotificationnotsent',
+  docs: 'how-to/notifications.md#if-a-channel-fails',
+  unit: 'short',
+  queries: [{ expr: 'sum by (outcome) (increase(depositd_notifications_total[1h]))', legend: '{{outcome}}' }],
+  thresholds: noBounds,
+  width: 8,
+  height: 8,
+}
+
 const overdue: Panel = {
   title: 'Oldest webhook that did not come',
   kind: 'timeseries',
@@ -99,5 +113,5 @@ const overdue: Panel = {
 
 export const workRow: Row = {
   title: 'What came in is applied',
-  panels: [pending, oldest, lags, queue, failures, overdue],
+  panels: [pending, oldest, lags, queue, failures, notifications, overdue],
 }

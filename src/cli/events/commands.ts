@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
+import { eventPayloads } from '../../core/event-payload.ts'
 import { schemesByName } from '../../outbox/signing-key.ts'
-import { eventPayloads } from '../../store/event-endpoints.ts'
 import { limited, listed } from '../lists.ts'
 import { type Act, choice, ofService, ranged, spanOption, subcommand, timeOption } from '../options.ts'
 

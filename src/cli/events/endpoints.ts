@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import { eventsVault, eventTimeoutMs } from '../../app/events.ts'
+import type { EventPayload } from '../../core/event-payload.ts'
 import { keyMissing } from '../../jobs/events/send-events.ts'
 import { sendTest } from '../../jobs/events/send-test.ts'
 import { openPoster } from '../../outbox/post-webhook.ts'
@@ -11,7 +12,6 @@ import { type AttemptLine, listAttempts } from '../../store/event-deliveries.ts'
 import {
   createEventEndpoint,
   type EventEndpoint,
-  type EventPayload,
   endpointNameForm,
   listEventEndpoints,
   namedEndpoint,

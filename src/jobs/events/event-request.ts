@@ -1,9 +1,10 @@
 import { Fault } from '../../core/errors.ts'
+import type { EventPayload } from '../../core/event-payload.ts'
 import type { EndpointAnswer, OutgoingWebhook } from '../../outbox/post-webhook.ts'
 import type { SecretRowId, SecretVault } from '../../outbox/secret-vault.ts'
 import { readSecret, type SigningKey, signedHeaders } from '../../outbox/signing-key.ts'
 import type { EventAttempt } from '../../store/event-deliveries.ts'
-import type { EventPayload, SealedSecret } from '../../store/event-endpoints.ts'
+import type { SealedSecret } from '../../store/event-endpoints.ts'
 import type { FeedEvent } from '../../store/events.ts'
 
 /** @throws Fault `settings_bad` if the secrets were encrypted with another key */

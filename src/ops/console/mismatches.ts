@@ -1,3 +1,4 @@
+import type { OpenCause } from '../../core/cause.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import { severities } from '../../core/mismatches/kind-entry.ts'
 import type { SavedView } from '../../core/saved-view.ts'
@@ -6,7 +7,6 @@ import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import type { MentionLine } from '../../store/mismatches/mentions.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
-import type { OpenCause } from '../gauges.ts'
 import { bulkForms, doneForm } from './case-forms.ts'
 import {
   clip,

@@ -1,42 +1,18 @@
-import type { CaseLoss } from '../../core/cause.ts'
+import type { OpenCause } from '../../core/cause.ts'
 import { depositStates } from '../../core/judging/reconcile.ts'
-import { mismatchKinds } from '../../core/mismatch.ts'
-import { type KindEntry, severities } from '../../core/mismatches/kind-entry.ts'
-import { formatAmount } from '../../core/money.ts'
-import { decimalText } from '../../presentation/mismatch-sentence.ts'
+import { causeFilters, firstCauses, lossLines } from '../../presentation/cause.ts'
 import { columnsFor, duration, type ServicesShown, serviceColumn } from '../../presentation/text.ts'
 import type { StoreTotals } from '../../store/gauges.ts'
-import type { Live, OpenCause } from '../gauges.ts'
+import type { Live } from '../gauges.ts'
 import { shownAccounts } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'
 import { type Html, html, linkTo, readable, type ShownColumn, tableOf, timeOf } from './html.ts'
 import { badge, severityColumn, type Tone } from './page.ts'
 import type { ConsoleChoices } from './reader.ts'
 
-const minuteMs = 60_000
-
-/** All of its mismatches, also snoozed ones. What the settings do not name is no filter. */
-function listOf(
-  { kind, service, network, ...cause }: OpenCause,
-  { services, networks }: CausesShown,
-): string {
-  return linkTo('/mismatches', {
-    kind,
-    service: among(services, service),
-    network: among(networks, network),
-    status: 'snoozed',
-    since: minuteOf(cause.since.getTime()),
-    until: minuteOf(cause.until.getTime() + minuteMs),
-  })
-}
-
-function among(names: readonly string[], name: string): string | undefined {
-  if (name === '') return 'none'
-  return names.includes(name) ? name : undefined
-}
-
-function minuteOf(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 16)}Z`
+/** What the settings do not name is no filter. */
+function listOf(cause: OpenCause, choices: CausesShown): string {
+  return linkTo('/mismatches', causeFilters(cause, choices))
 }
 
 function causeColumns(choices: CausesShown): readonly ShownColumn<OpenCause>[] {
@@ -67,38 +43,17 @@ function causeColumns(choices: CausesShown): readonly ShownColumn<OpenCause>[] {
   ]
 }
 
-/** One for each asset. */
-function lossLines({ kind, losses }: OpenCause): string[] {
-  const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
-  return entries[kind]?.loss === 'unmeasured' ? ['not measured'] : losses.map(lossText)
-}
-
-function lossText({ asset, network, symbol, decimals, amount }: CaseLoss): string {
-  if (amount === null || decimals === null) return `${amount ?? '?'} base units of ${asset}`
-  return `${decimalText(formatAmount(amount, decimals))} ${symbol} on ${network}`
-}
-
 export type CausesShown = ServicesShown & Pick<ConsoleChoices, 'services' | 'networks'>
 
-/** First the causes that need a person, then by severity and age. */
 export function causesTable(causes: readonly OpenCause[], choices: CausesShown): Html | null {
   if (causes.length === 0) return null
-  const rows = causes.toSorted(
-    (one, other) =>
-      Number(other.callsForPeople) - Number(one.callsForPeople) ||
-      gravity(one) - gravity(other) ||
-      one.since.getTime() - other.since.getTime(),
-  )
+  const rows = firstCauses(causes)
   return html`${tableOf(rows.slice(0, causesMax), { caption: 'Open mismatches by cause', columns: columnsFor(causeColumns(choices), choices), empty: '' })}
 ${rows.length > causesMax ? html`<p class="note">${rows.length - causesMax} more causes are not shown; <a href="/mismatches">Mismatches</a> lists all.</p>` : null}
 <p class="note">Mismatches of the same kind, service, network and side at fault that were opened within an hour of each other, also snoozed ones. The loss is per asset.</p>`
 }
 
 const causesMax = 50
-
-function gravity({ severity }: OpenCause): number {
-  return severities.findIndex((one) => one === severity)
-}
 
 export function risksTable(
   { atRisk }: Live,

@@ -1,3 +1,4 @@
+import type { OpenCause } from '../../core/cause.ts'
 import type { Owner } from '../../core/evidence.ts'
 import type { SavedView, ViewPage } from '../../core/saved-view.ts'
 import type { DepositDetail, DepositListRow, TransferLine } from '../../presentation/deposit.ts'
@@ -16,7 +17,7 @@ import type { OwnerLine } from '../../store/owners.ts'
 import type { QuarantinedRow, QuarantineLine } from '../../store/quarantine.ts'
 import type { ScorecardLine } from '../../store/scorecard.ts'
 import type { StoredRuleSet } from '../../store/streams.ts'
-import type { OpenCause, ReportedGauges } from '../gauges.ts'
+import type { ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 
 export type Overview = {

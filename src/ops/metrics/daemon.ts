@@ -7,6 +7,7 @@ import {
   histogram,
   networks,
   nodes,
+  type OpenSet,
   requestBuckets,
   rpcMethods,
   services,
@@ -28,6 +29,7 @@ export const jobNames = [
   'deliver',
   'beat',
   'canary',
+  'notify',
 ] as const
 
 export const readingParts = ['live', 'totals', 'scorecard', 'queue'] as const
@@ -170,6 +172,21 @@ export const ofEvents = {
   eventOldest: gauge(
     'event_oldest_seconds',
     'Age of the oldest event that an active endpoint has not taken; 0 if there is none.',
+  ),
+}
+
+const channels: OpenSet = { set: 'channel', upTo: 16 }
+
+export const ofNotifications = {
+  notifications: counter(
+    'notifications_total',
+    'Attempts to send a notification, by channel (`people` for those to a person) and outcome.',
+    { labels: { channel: channels, outcome: ['sent', 'failed'] } },
+  ),
+  notificationOldest: gauge(
+    'notification_oldest_seconds',
+    'Age of the oldest notification that its channel has not accepted. Absent if none waits.',
+    { labels: { channel: channels } },
   ),
 }
 

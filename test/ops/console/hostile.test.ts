@@ -161,6 +161,7 @@ async function evilOverview(): ReturnType<ConsoleReader['overview']> {
         events: { active: 0, paused: 0, stopped: 0, oldest: 0 },
         unsigned: 0,
         policyWaits: false,
+        notifications: [],
         untied: [{ control: evil, asset: evil, units: 1 }],
         unexplained: [],
         streams: [{ name: evil, age: 1, progress: {} }],
