@@ -91,7 +91,7 @@ describe.skipIf(!browserInstalled())('attacks on the console, in Chromium', () =
     const { page } = kim
     await page.goto(`${console.url}/you`)
     const form = await formTokenOf(kim)
-    const change = { person: 'kim', roles: ['operator', 'approver'], keys: [] }
+    const change = { reason: 'mine' }
     const grounds = { evidence: null, books: [] }
     const content = {
       ...(await draftDecision(
@@ -99,7 +99,7 @@ describe.skipIf(!browserInstalled())('attacks on the console, in Chromium', () =
         journalRequest(),
         signers.erin,
       )),
-      kind: 'person',
+      kind: 'restore',
       change,
       people: 1,
       grounds,

@@ -86,7 +86,7 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
   test('books a deposit, and wakes its jobs by a Redis that speaks TLS alone', async () => {
     const daemon = await start({ ...encrypted, QUEUE_URL: await servers.serveRedis(good) })
     await seeDepositBooked()
-    await seeAllEncrypted(['depositd', 'depositd health'])
+    await seeAllEncrypted(['depositd', 'depositd events', 'depositd health'])
     expect(daemon.output()).not.toContain('"level":50')
     expect(await daemon.end('SIGTERM')).toBe(0)
   }, 300_000)
@@ -94,7 +94,7 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
   test('books a deposit, and wakes its jobs by the queue in Postgres', async () => {
     const daemon = await start({ ...encrypted, QUEUE_URL: encrypted.DATABASE_URL ?? '' })
     await seeDepositBooked()
-    await seeAllEncrypted(['depositd', 'depositd health', 'depositd queue'])
+    await seeAllEncrypted(['depositd', 'depositd events', 'depositd health', 'depositd queue'])
     expect(daemon.output()).not.toContain('"level":50')
     expect(await daemon.end('SIGTERM')).toBe(0)
   }, 300_000)

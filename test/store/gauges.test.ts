@@ -158,7 +158,7 @@ test('balances are told by what accounts are for, and never of whom', () => {
 test('what the books add up to is told to the smallest unit, and not lost in a sum of large numbers', async () => {
   await using own = await openBooks()
   const owner = openDatabase<Tables>({ url: own.url, poolMax: 1, applicationName: 'test owner' })
-  await sql`create or replace function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz)
+  await sql`create or replace function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz, only_accounts text[] default null)
     returns table (account text, asset text, debit numeric, credit numeric) language sql as $$
       values ('assets:in_transit:base', ${sql.lit(usdcOnBase)}, 90071992547409930000001::numeric, 0::numeric),
         ('liabilities:deposits:channel:shop', ${sql.lit(usdcOnBase)}, 0, 90071992547409930000000) $$`.execute(

@@ -134,7 +134,9 @@ test('a server that never answers is asked once and given up, and progress says 
   expect(out).toMatch(/^chain base +fault .* check the load of that server/m)
   // The list of deposits; what the key may do; the identity of the chain.
   expect(asked.toSorted()).toEqual(['GET', 'POST', 'POST'])
-  expect(err).toMatch(/^checking database, queue, service, chains, history, wallets, values, ports\n/)
+  expect(err).toMatch(
+    /^checking database, queue, service, chains, history, wallets, values, ports, notifications\n/,
+  )
   expect(err).toMatch(/^database checked after \d+\.\d s; waiting for .*service/m)
 })
 
