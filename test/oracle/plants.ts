@@ -70,7 +70,7 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
         select account, asset, sum(amount) + 1 as balance from ledger_entry group by account, asset`,
     ],
     'the trial balance is the sum': [
-      `create or replace function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz)
+      `create or replace function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz, only_accounts text[] default null)
         returns table (account text, asset text, debit numeric, credit numeric) language sql stable security definer
         as $$ select debit, asset, amount, 0 from public.ledger_transfer $$`,
     ],
