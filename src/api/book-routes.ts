@@ -42,7 +42,9 @@ const ever = '1970-01-01T00:00:00Z'
 
 const statementQuery = pageQuery.extend({
   since: timeText.describe('Entries of events at this time or later; by default all.').optional(),
-  until: timeText.describe('Entries of events before this time; by default now.').optional(),
+  until: timeText
+    .describe('Entries of events before this time; by default now. With `cursor`, that of the first page.')
+    .optional(),
 })
 
 export type StatementQuery = z.output<typeof statementQuery>
@@ -64,6 +66,7 @@ const statementRoute = defineRoute({
   answer: statementPage,
   refusals: ['not_found', 'cursor_invalid'],
   run: async (api, { parameters: { id: owner }, query: { since = ever, until, limit, cursor } }) => {
+    if (cursor !== undefined && until === undefined) throw endMissing()
     const before = new Date(until ?? api.asOf)
     const from = new Date(since)
     const wish = { owner, from: from.toISOString(), before: before.toISOString() }
@@ -83,6 +86,12 @@ const statementRoute = defineRoute({
     }
   },
 })
+
+/** The end of now is another one for each page, and would be listed on each. */
+function endMissing() {
+  const detail = 'is needed with a cursor: send that of the first page'
+  return refusal('cursor_invalid', `until ${detail}`, { errors: [{ parameter: 'until', detail }] })
+}
 
 function isSeen({ token: { services, owners } }: ReadApi, owner: string): boolean {
   if (owners !== null && !owners.includes(owner)) return false

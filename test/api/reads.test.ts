@@ -160,6 +160,9 @@ describe('the books', () => {
       cursor = `&cursor=${body.next_cursor}`
     }
     expect(lines).toEqual(whole.data)
+    const first = (await api.get('/v1/owners/shop/statement?limit=1')).body
+    const second = await api.get(`/v1/owners/shop/statement?limit=1&cursor=${first.next_cursor}`)
+    expect([second.status, second.body.errors]).toMatchObject([400, [{ parameter: 'until' }]])
     const acme = await api.get('/v1/owners/acme%2Fshop/statement')
     expect([acme.status, acme.body.owner]).toEqual([200, 'acme/shop'])
     expect((await api.get('/v1/owners/assets:in_transit:base/statement')).status).toBe(404)

@@ -61,6 +61,24 @@ async function differing(pairs: readonly (readonly [number, number])[]): Promise
   return rows
 }
 
+/** What differs between the turnover of one account and the part of the whole that is its. */
+async function differingOfOne(pairs: readonly (readonly [number, number])[]): Promise<unknown[]> {
+  const { rows } = await sql`
+    with asked as (
+      select now() - make_interval(mins => e) as as_of, now() - make_interval(mins => r) as recorded_as_of
+      from unnest(${pairs.map(([e]) => e)}::int[], ${pairs.map(([, r]) => r)}::int[]) as pair (e, r)
+    ), one as (
+      select asked.*, t.* from asked cross join lateral ledger_turnover(as_of, recorded_as_of, array['assets:1']) t
+    ), part as (
+      select asked.*, t.* from asked cross join lateral ledger_turnover(as_of, recorded_as_of) t
+      where t.account = 'assets:1'
+    )
+    (select * from one except select * from part) union all (select * from part except select * from one)`.execute(
+    books.db,
+  )
+  return rows
+}
+
 async function counts(): Promise<{ days: number; months: number }> {
   const { rows } = await sql<{ days: number; months: number }>`
     select (select count(*)::int from ledger_snapshot_day) as days,
@@ -101,6 +119,7 @@ test('as of any two times the trial balance is what all transfers up to then add
   expect(await snapshotBooks(books.db)).toBeGreaterThan(90)
   expect((await counts()).months).toBeGreaterThanOrEqual(3)
   expect(await differing([...pairs, ...random])).toEqual([])
+  expect(await differingOfOne([...pairs, ...random])).toEqual([])
   expect(await checkSnapshots.run(books.db, () => undefined)).toMatchObject({ findings: [] })
 })
 
