@@ -3428,11 +3428,11 @@ CREATE OR REPLACE FUNCTION public.may_be_lost(loss numeric, severity text)
  IMMUTABLE
 RETURN ((loss IS NOT NULL) OR (severity = 'severe'::text))
 ;
-CREATE OR REPLACE FUNCTION public.outsiders_of(of_network text, recipients text[])
+CREATE OR REPLACE FUNCTION public.outsiders_of(of_network text, deposit_address text, recipients text[])
  RETURNS text[]
  LANGUAGE sql
  STABLE
-RETURN (SELECT array_agg(one.one) AS array_agg FROM unnest(outsiders_of.recipients) one(one) WHERE ((NOT (EXISTS (SELECT FROM active_sender WHERE (active_sender.name = ((outsiders_of.of_network || '/'::text) || one.one))))) AND (EXISTS (SELECT FROM active_sender WHERE starts_with(active_sender.name, (outsiders_of.of_network || '/'::text))))))
+RETURN (SELECT array_agg(one.one) AS array_agg FROM unnest(outsiders_of.recipients) one(one) WHERE ((NOT (EXISTS (SELECT FROM active_sender WHERE (active_sender.name = ((outsiders_of.of_network || '/'::text) || one.one))))) AND (EXISTS (SELECT FROM ((SELECT (rule_set.rules)::jsonb AS rules FROM rule_set ORDER BY rule_set.id DESC LIMIT 1) active JOIN address_book ON (((address_book.network = outsiders_of.of_network) AND (address_book.address = outsiders_of.deposit_address) AND (address_book.role = 'deposit'::text)))) WHERE ((active.rules -> 'checkedOutflows'::text) ? ((CASE WHEN (address_book.owner_id ~~ '%/%'::text) THEN split_part(address_book.owner_id, '/'::text, 1) ELSE 'default'::text END || '/'::text) || outsiders_of.of_network))))))
 ;
 CREATE OR REPLACE FUNCTION public.refuse_bad_journal()
  RETURNS trigger

@@ -41,8 +41,8 @@ create table chain_movement (
   change numeric(78, 0) not null check (change <> 0),
   height bigint not null check (height >= 0),
   block_hash text not null,
-  -- Those who received it and were not addresses of the service when it was read. Null if there are none, and while the
-  -- settings name no address of the service on that network.
+  -- Those who received it and were not addresses of a service when it was read. Null if there are none, and while the
+  -- settings name no address of the service of this address on that network.
   outsiders text[],
   primary key (network, tx, index, asset, address, block_hash)
 );
@@ -56,11 +56,18 @@ create view active_sender as
   select jsonb_array_elements_text(rules::jsonb -> 'senders') as name
   from (select rules from rule_set order by id desc limit 1) as active;
 
-create function outsiders_of(of_network text, recipients text[]) returns text[] language sql stable
+-- A service that names no sender on the network may sweep to any address.
+create function outsiders_of(of_network text, deposit_address text, recipients text[]) returns text[] language sql stable
   return (
     select array_agg(one) from unnest(recipients) as one
     where not exists (select from active_sender where name = of_network || '/' || one)
-      and exists (select from active_sender where starts_with(name, of_network || '/'))
+      and exists (
+        select from (select rules::jsonb as rules from rule_set order by id desc limit 1) as active
+        join address_book on (network, address, role) = (of_network, deposit_address, 'deposit')
+        where rules -> 'checkedOutflows' ? (
+          case when owner_id like '%/%' then split_part(owner_id, '/', 1) else 'default' end || '/' || of_network
+        )
+      )
   );
 
 -- A reorganization deletes rows; nothing changes them.

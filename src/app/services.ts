@@ -10,7 +10,7 @@ import { createEventIdReader } from '../provider/read-claim.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
 /** Any other change becomes active after a restart. */
-const followedNames = ['services', 'senders', 'policy', 'routes', 'contras'] as const
+const followedNames = ['services', 'senders', 'checkedOutflows', 'policy', 'routes', 'contras'] as const
 type FollowedSettings = Pick<Settings, (typeof followedNames)[number]>
 
 export type OpenService = { settings: ServiceSettings; profile: Profile; admission: AdmissionDeps }

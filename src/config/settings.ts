@@ -42,6 +42,8 @@ export type Settings = EnvironmentSettings & {
   creditAsset: Asset
   /** The service forwards from these, as `network/address`. */
   senders: ReadonlySet<string>
+  /** As `service/network`, if the service names senders there. */
+  checkedOutflows: ReadonlySet<string>
   policy: Policy
   /** The first match applies. */
   routes: readonly RoutePolicy[]
@@ -206,10 +208,15 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   const { contras, ...chart } = readAccounts(accounts, worldOf(file), acceptAll)
   const { networks, service, services, intake, cases, alerts, valuation } = file
   const { pollOverlap, pollYoung, pollQuiet, pollAll, ...schedule } = file.schedule
+  const named = Object.entries({ [defaultService]: service, ...services })
   const senders = networks.flatMap(({ name, family }) =>
-    [service, ...Object.values(services)]
-      .flatMap((one) => one.senders[name] ?? [])
-      .map((address) => `${name}/${parseAddress(family, address)}`),
+    named.flatMap(([of, one]) =>
+      (one.senders[name] ?? []).map((address) => ({
+        of,
+        network: name,
+        address: parseAddress(family, address),
+      })),
+    ),
   )
   const starts = networks.flatMap(({ name, startHeight }) =>
     startHeight === undefined ? [] : [[name as NetworkName, BigInt(startHeight)] as const],
@@ -220,7 +227,8 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     startHeights: new Map(starts),
     historyPerSecond: file.history.requestsPerSecond,
     creditAsset: creditAssetOf(service),
-    senders: new Set(senders),
+    senders: new Set(senders.map(({ network, address }) => `${network}/${address}`)),
+    checkedOutflows: new Set(senders.map(({ of, network }) => `${of}/${network}`)),
     ...readPolicies(policy, worldOf(file), acceptAll),
     policySecondPerson: policy.secondPerson,
     contras,

@@ -1,8 +1,11 @@
 import { type Rules, rulesOf } from './decide.ts'
+import { defaultService } from './evidence.ts'
 import type { SecondPersonLimits } from './second-person.ts'
 
 /** What people approve as the policy of an installation. */
 export type RuleSet = Rules & {
+  /** As `service/network`: there, the service names its senders, so what its deposit addresses send is checked. Absent: the default service, with all senders. */
+  checkedOutflows?: ReadonlySet<string>
   /** Absent: every decision about money takes two people. */
   secondPersonAbove?: SecondPersonLimits
   /** Whether the next change of the rules needs a second person. Absent: it does. */
@@ -12,34 +15,47 @@ export type RuleSet = Rules & {
 export function ruleSetOf({
   secondPersonAbove = new Map(),
   policySecondPerson = true,
+  checkedOutflows,
   ...settings
 }: RuleSet): Required<RuleSet> {
   const { contras = [], ...rules } = rulesOf(settings)
-  return { ...rules, contras, secondPersonAbove, policySecondPerson }
+  const ofDefault = new Set([...rules.senders].map((name) => `${defaultService}/${name.split('/')[0]}`))
+  return {
+    ...rules,
+    contras,
+    checkedOutflows: checkedOutflows ?? ofDefault,
+    secondPersonAbove,
+    policySecondPerson,
+  }
 }
 
 /** The order of names and senders makes no difference. */
 export function writeRuleSet(rules: RuleSet): string {
-  const { senders, secondPersonAbove, ...others } = ruleSetOf(rules)
-  const limits = Object.fromEntries(secondPersonAbove)
-  return JSON.stringify({ ...others, senders: [...senders].toSorted(), secondPersonAbove: limits }, inOrder)
+  const { secondPersonAbove, ...others } = ruleSetOf(rules)
+  return JSON.stringify({ ...others, secondPersonAbove: Object.fromEntries(secondPersonAbove) }, inOrder)
 }
 
 function inOrder(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Set) return [...(value as Set<string>)].toSorted()
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 /** @param text as `writeRuleSet` returns it */
 export function readRuleSet(text: string): Required<RuleSet> {
-  const { senders, secondPersonAbove, ...rules } = JSON.parse(text, revive) as Required<RuleSet> & {
+  const { senders, checkedOutflows, secondPersonAbove, ...rules } = JSON.parse(
+    text,
+    revive,
+  ) as Required<RuleSet> & {
     senders: string[]
+    checkedOutflows: string[]
     secondPersonAbove: Record<string, string>
   }
   return {
     ...rules,
     senders: new Set(senders),
+    checkedOutflows: new Set(checkedOutflows),
     secondPersonAbove: new Map(Object.entries(secondPersonAbove)),
   }
 }

@@ -58,6 +58,7 @@ test('a service of the file stands beside the default one, with its own key, sec
   expect([...settings.senders].toSorted()).toEqual(
     ['aa', 'bb'].map((end) => `base/0x00000000000000000000000000000000000000${end}`),
   )
+  expect([...settings.checkedOutflows].toSorted()).toEqual(['acme/base', 'default/base'])
   expect(secretsOf(settings)).toEqual(expect.arrayContaining(['key-of-acme', 'hunter2-of-acme']))
 })
 

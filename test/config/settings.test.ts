@@ -64,6 +64,7 @@ test('what is not set has its default', () => {
     poll: { overlapMs: 3_600_000, youngMs: 3_600_000, quietMs: 60_000, sweepEveryMs: 21_600_000 },
     creditAsset: { key: 'stable-wallet/USDC', decimals: 6 },
     senders: new Set(),
+    checkedOutflows: new Set(),
     startHeights: new Map(),
   })
   const rpcs = settings.networks.map(({ name, chainId, rpcUrls }) => [name, chainId, rpcUrls.length])

@@ -48,8 +48,11 @@ const policy = {
   reportWithin: deadline,
   settlementWithin: deadline,
 }
-/** A list without a filter shows changes of older records only when it is read as a whole. */
-const often = { schedule: { pollAll: '5s' } as object }
+/**
+ * A list without a filter shows changes of older records only when it is read as a whole. Balances are proved before the
+ * senders of a service are known, and after.
+ */
+const often = { schedule: { pollAll: '5s', balances: '*/15 * * * * *' } as object }
 
 let world: World
 let environment: Record<string, string>

@@ -81,8 +81,8 @@ describe('depositd reports exactly what the table of faults says', () => {
 
   test('and nothing else', async () => {
     const { rows } = await sql<{ kind: string }>`
-      select kind from mismatch
-      where kind <> 'record_disappeared' and (cleared_at is null or kind <> all(${lateKinds}))`.execute(
+      select kind, deposit.tx, detail from mismatch left join deposit on deposit.id = deposit_id
+      where kind <> 'record_disappeared' and (cleared_at is null or kind <> all(${lateKinds})) order by kind`.execute(
       world.db,
     )
     const kinds = rows.map(({ kind }) => kind)
@@ -90,7 +90,7 @@ describe('depositd reports exactly what the table of faults says', () => {
       const { ever, open } = expected(payment)
       return ever.filter((kind) => open.includes(kind) || !lateKinds.includes(kind))
     })
-    expect(kinds.toSorted()).toEqual(lasting.toSorted())
+    expect(kinds.toSorted(), JSON.stringify(rows)).toEqual(lasting.toSorted())
   })
 
   test('of lost webhooks, that there is none among the evidence, and the books are whole', async () => {

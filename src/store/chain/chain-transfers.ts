@@ -123,7 +123,7 @@ export async function appendMovements(
   const rows = movements.map((one) => ({ ...one, recipients: one.recipients.join(' ') }))
   await sql`
     insert into chain_movement (network, tx, index, asset, address, change, height, block_hash, outsiders)
-    select network, tx, index, asset, address, change, height, "blockHash", outsiders_of(network, string_to_array(recipients, ' '))
+    select network, tx, index, asset, address, change, height, "blockHash", outsiders_of(network, address, string_to_array(recipients, ' '))
     from ${asTable('movement', rows, movementColumns)}
     on conflict do nothing`.execute(tx)
 }

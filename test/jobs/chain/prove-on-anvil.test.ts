@@ -73,9 +73,15 @@ async function send(transaction: { to: Hex; value?: bigint; data?: Hex }): Promi
   return anvil.client.getBlockNumber()
 }
 
+/** Of the default service. */
 async function sweepTo(...addresses: readonly Hex[]): Promise<void> {
+  await nameSenders(addresses)
+}
+
+async function nameSenders(addresses: readonly Hex[], service = 'default'): Promise<void> {
   const senders = new Set(addresses.map((address) => `${base}/${address}`))
-  await activateRules({ db: books.db, rules: { policy, routes: [], senders }, now: () => at(minutes++) })
+  const rules = { policy, routes: [], senders, checkedOutflows: new Set([`${service}/${base}`]) }
+  await activateRules({ db: books.db, rules, now: () => at(minutes++) })
 }
 
 /** Of the coin, and of the token where there is any. */
@@ -159,7 +165,11 @@ test('no more goes back to where it came from than came from there', async () =>
   expect(await proveNow('never')).toMatchObject({ changes: [{ change: 'opened' }] })
 })
 
-test('without senders of the network, outflows are not checked', async () => {
+test.each([
+  ['no service', []],
+  ['another service', ['0x00000000000000000000000000000000000005ee']],
+] as const)('if only %s names its senders, outflows are not checked', async (_name, senders) => {
+  if (senders.length > 0) await nameSenders(senders, 'acme')
   await token.send(depositor as Hex, 50n)
   await send({ to: depositor as Hex, value: 10n ** 18n })
   await proveNow('never')
