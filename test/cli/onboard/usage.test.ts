@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { unprovedDecisive } from '../../../src/cli/onboard/onboard.ts'
-import { openSettingsDocument } from '../../../src/cli/onboard/settings-document.ts'
+import { openSettingsDocument } from '../../../src/cli/onboard/session.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
