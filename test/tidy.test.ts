@@ -115,8 +115,10 @@ test('commands are printed and documented in the form that starts fast, and that
   expect(offending(filesIn('docs', '.md'), /npx depositd/)).toEqual(['docs/operations.md'])
 })
 
-test('migrations are numbered without a gap', () => {
+test('migrations are numbered without a gap, and none is too long to read at once', () => {
   for (const folder of ['db/migrations', 'db/service/migrations']) {
+    const long = filesIn(folder, '.sql').filter(({ text }) => text.split('\n').length > 301)
+    expect(long.map(({ path }) => path)).toEqual([])
     const names = readdirSync(join(root, folder)).toSorted()
     expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_name, place) => place + 1))
   }
