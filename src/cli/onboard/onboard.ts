@@ -120,7 +120,7 @@ function unreadable(session: Session, samples: number): Fault {
   )
 }
 
-/** The scheme that takes no webhook in, until the real one is known. */
+/** Until the scheme of the sender is known, every webhook goes to the quarantine. */
 const capturing = { scheme: 'capture' }
 
 /**
@@ -141,13 +141,7 @@ async function register(session: Session): Promise<void> {
   await session.agree('Write it?')
   for (const [key, value] of Object.entries(section)) file.set([...at.service, key], value)
   file.set(at.webhooks, capturing)
-  const undo = file.save()
-  try {
-    session.service()
-  } catch (error) {
-    undo()
-    throw error
-  }
+  file.save(() => session.service())
   say(`Webhooks of this service go to ${transfersPathOf(name)}; a running daemon follows within seconds.`)
   if (options.publicKeys === undefined && session.service().service.webhooks.keys.secrets.length === 0)
     say(`No webhook secret is set: put it into ${secretsSetting(session)} before the webhooks step.`)
@@ -169,7 +163,7 @@ function sectionToWrite({ name, options }: Session): Record<string, unknown> {
   return { url: options.url, auth, paused: true }
 }
 
-/** Fewer may agree by chance in more than the scheme. */
+/** With fewer, several schemes may verify all of them by chance. */
 const capturesMin = 3
 const capturesMax = 500
 const capturesEveryMs = 1000

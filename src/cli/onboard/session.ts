@@ -124,8 +124,8 @@ type SettingsDocument = {
   read: (path: YamlPath) => unknown
   /** Null removes it. Call `save` to write the file. */
   set: (path: YamlPath, value: unknown) => void
-  /** Returns what undoes the change. */
-  save: () => () => void
+  /** If the check throws, the file is as it was. */
+  save: (check?: () => void) => void
 }
 
 /** @throws Fault `settings_bad` if the file is no YAML */
@@ -145,11 +145,16 @@ export function openSettingsDocument(path: string): SettingsDocument {
       if (value === null) document.deleteIn(at)
       else document.setIn(at, document.createNode(value))
     },
-    save() {
+    save(check = () => undefined) {
       const earlier = saved
       saved = document.toString({ lineWidth: 110, singleQuote: true })
       replaceFile(path, saved)
-      return () => replaceFile(path, earlier)
+      try {
+        check()
+      } catch (refusal) {
+        replaceFile(path, earlier)
+        throw refusal
+      }
     },
   }
 }

@@ -36,16 +36,18 @@ test.each([
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
-test('an edited settings file keeps its comments, and a change can be undone', async () => {
+test('an edited settings file keeps its comments, and a change that the check refuses is undone', async () => {
   const text = '# ours\nschedule:\n  poll: "0 * * * * *" # each minute\n'
   const path = await settingsFile(text)
   const file = openSettingsDocument(path)
   file.set(['services', 'acme', 'url'], 'https://acme.example')
   file.set(['services', 'acme', 'paused'], true)
-  const undo = file.save()
-  expect(readFileSync(path, 'utf8')).toMatch(/^# ours\n[^]*# each minute\n[^]*paused: true/)
+  const refuse = () => {
+    expect(readFileSync(path, 'utf8')).toMatch(/^# ours\n[^]*# each minute\n[^]*paused: true/)
+    throw new Error('settings that the check refuses')
+  }
+  expect(() => file.save(refuse)).toThrow('settings that the check refuses')
   expect(file.read(['services', 'acme'])).toEqual({ url: 'https://acme.example', paused: true })
-  undo()
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
