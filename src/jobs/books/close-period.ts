@@ -62,21 +62,9 @@ export type PreparedPeriodChange = {
 }
 
 /**
- * Closes a month (soft or final), or reopens it.
- * @throws Fault `usage_bad` if the period rules refuse the change, or a price is missing; `remote_failed` if open writes do not finish
- */
-export async function changePeriod(
-  db: Database<Tables>,
-  { period, action, forced, ...who }: PeriodChange,
-): Promise<PeriodChangeResult> {
-  const { change } = await preparePeriodChange(db, { period, action, forced })
-  return patiently(closing, () => inTransaction(db, (tx) => change(tx, who)))
-}
-
-/**
  * A final close freezes the trial balance and revalues it in the functional currency; bookings are blocked meanwhile, so
  * most of it is summed here, beforehand.
- * @throws as `changePeriod`
+ * @throws Fault `usage_bad` if the period rules refuse the change, or a price is missing; `remote_failed` if open writes do not finish
  */
 export async function preparePeriodChange(
   db: Database<Tables>,
