@@ -210,7 +210,7 @@ $$;
 create trigger asset_holds_decimals before update on asset
   for each row when (old.decimals <> new.decimals) execute function hold_decimals();
 
--- Prices in a currency of the operator's. They stay outside the books; each keeps its source and its time.
+-- Prices in the operator's currency, each with its source and its time. The books hold none of them.
 create table price (
   id bigint generated always as identity primary key,
   asset text not null references asset,
