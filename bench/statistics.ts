@@ -1,5 +1,5 @@
 /** Of an odd or even number of values, none of them missing. */
-export function median(values: Iterable<number>): number {
+function median(values: Iterable<number>): number {
   return quantile(values, 0.5)
 }
 

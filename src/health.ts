@@ -26,7 +26,7 @@ export const schedulerStream = 'scheduler'
 export const workerStream = 'worker'
 
 /** An observation that waits longer is not being applied. */
-export const inboxOldestMaxSeconds = 60
+const inboxOldestMaxSeconds = 60
 /** Unless the stream has a longer limit of its own. */
 export const streamAgeMaxSeconds = 300
 /** Six missed heartbeats. */

@@ -18,6 +18,9 @@ function offending(files: { path: string; text: string }[], pattern: RegExp): st
   return files.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
 }
 
+/** Of the files that `npm run measure` counts as small enough to merge with their only user. */
+const mergeableMax = 5
+
 const sources = filesIn('src', '.ts')
 const core = filesIn('src/core', '.ts')
 
@@ -75,12 +78,26 @@ test('no query is made in a loop over rows', () => {
   expect(offending(stores, /for (await )?\(.*\) (\{\s*)?await /)).toEqual([])
 })
 
+const measured = JSON.parse(
+  execFileSync(process.execPath, [join(root, 'test/support/measure.ts'), '--json'], { encoding: 'utf8' }),
+) as {
+  cycles: string[][]
+  mergeable: string[]
+  repeatedTypes: string[]
+  participles: string[]
+}
+
 test('a type is named by a noun of its own', () => {
-  const measured = execFileSync(process.execPath, [join(root, 'test/support/measure.ts'), '--json'], {
-    encoding: 'utf8',
-  })
-  const { repeatedTypes, participles } = JSON.parse(measured) as Record<string, string[]>
+  const { repeatedTypes, participles } = measured
   expect({ repeatedTypes, participles }).toEqual({ repeatedTypes: [], participles: [] })
+})
+
+test('no files import each other in a circle, not even types', () => {
+  expect(measured.cycles).toEqual([])
+})
+
+test('a small file with one user lives with that user, but for a few', () => {
+  expect(measured.mergeable.slice(mergeableMax)).toEqual([])
 })
 
 test('commands are printed and documented in the form that starts fast, and that can be pasted', () => {
@@ -98,8 +115,10 @@ test('commands are printed and documented in the form that starts fast, and that
   expect(offending(filesIn('docs', '.md'), /npx depositd/)).toEqual(['docs/operations.md'])
 })
 
-test('migrations are numbered without a gap', () => {
+test('migrations are numbered without a gap, and none is too long to read at once', () => {
   for (const folder of ['db/migrations', 'db/service/migrations']) {
+    const long = filesIn(folder, '.sql').filter(({ text }) => text.split('\n').length > 301)
+    expect(long.map(({ path }) => path)).toEqual([])
     const names = readdirSync(join(root, folder)).toSorted()
     expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_name, place) => place + 1))
   }

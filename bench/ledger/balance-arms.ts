@@ -35,7 +35,7 @@ export const balances: Record<
 }
 
 /** Over how many days the transfers were recorded; the last of them is yesterday. */
-export const days = 90
+const days = 90
 
 const perPiece = 250_000
 

@@ -1,4 +1,5 @@
--- What came in and how it is grouped. All other tables can be rebuilt from the inbox and the owners.
+-- What came in, how it is grouped, and the assets with their prices. All tables of deposits and mismatches, and the books, can be
+-- rebuilt from the inbox and the owners.
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin
@@ -176,3 +177,88 @@ create table stream (
   succeeded_at timestamptz,
   progress jsonb not null default '{}'
 );
+
+-- Accountants read this schema. Its names are stable; the tables behind them are not.
+create schema accounting;
+
+create function accounting.in_units(amount numeric, decimals smallint) returns numeric
+  language sql immutable parallel safe
+  return amount * ('1e-' || decimals)::numeric;
+
+comment on function accounting.in_units is
+  'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
+
+-- Assets as the settings name them. Decimals are checked on chain and pinned here.
+create table asset (
+  key text primary key,
+  network text not null,
+  symbol text not null,
+  decimals smallint not null check (decimals between 0 and 38)
+);
+
+-- Decimals give every stored amount its meaning, so they stay as they are once a deposit has the asset.
+create function hold_decimals() returns trigger
+language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if exists (select from public.deposit where old.key in (asset, settlement_asset)) then
+    raise exception 'asset %: stored amounts have % decimals', old.key, old.decimals
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+create trigger asset_holds_decimals before update on asset
+  for each row when (old.decimals <> new.decimals) execute function hold_decimals();
+
+-- Prices in the operator's currency, each with its source and its time. The books hold none of them.
+create table price (
+  id bigint generated always as identity primary key,
+  asset text not null references asset,
+  currency text not null check (currency ~ '^[A-Z]{3}$'),
+  -- The time for which it is the price of one unit of the asset.
+  at timestamptz not null,
+  price numeric not null check (price > 0 and price < 'Infinity'),
+  source text not null check (source <> ''),
+  imported_at timestamptz not null default clock_timestamp(),
+  unique (asset, currency, at, source)
+);
+
+create trigger price_append_only before update or delete or truncate on price
+  for each statement execute function refuse_change();
+
+-- The currency of valuations, the highest age of a price, and how own funds have their costs. The last row applies; without a
+-- currency, nothing is valued.
+create table valuation_rule (
+  id bigint generated always as identity primary key,
+  currency text check (currency ~ '^[A-Z]{3}$'),
+  max_age interval check (max_age > interval '0'),
+  -- Patterns of accounts.
+  own_accounts text[] not null default '{}',
+  method text not null default 'fifo' check (method in ('fifo', 'average')),
+  pool text not null default 'account' check (pool in ('account', 'asset')),
+  since timestamptz not null default clock_timestamp(),
+  check ((currency is null) = (max_age is null))
+);
+
+create trigger valuation_rule_append_only before update or delete or truncate on valuation_rule
+  for each statement execute function refuse_change();
+
+create view active_valuation as
+  select id, currency, max_age, own_accounts, method, pool
+  from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;
+
+comment on view active_valuation is 'No row while nothing is valued.';
+
+create function accounting.price_at(asset_key text, moment timestamptz)
+returns table (currency text, price numeric, price_at timestamptz, source text)
+language sql stable as $$
+  select p.currency, p.price, p.at, p.source
+  from public.price p
+  -- Not joined, so that the index of prices gives the newest one first.
+  where p.asset = asset_key and p.currency = (select rule.currency from public.active_valuation rule)
+    and p.at <= moment and p.at >= moment - (select rule.max_age from public.active_valuation rule)
+  order by p.at desc, p.id desc limit 1
+$$;
+
+comment on function accounting.price_at is
+  'The price that applies to an asset at a moment: the newest one that is not too old; of two for one time, the one imported last. No row without such a price.';

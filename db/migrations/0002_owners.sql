@@ -1,89 +1,4 @@
--- Assets, their prices, the owners whose addresses are watched, and what people decide.
-
--- Accountants read this schema. Its names are stable; the tables behind them are not.
-create schema accounting;
-
-create function accounting.in_units(amount numeric, decimals smallint) returns numeric
-  language sql immutable parallel safe
-  return amount * ('1e-' || decimals)::numeric;
-
-comment on function accounting.in_units is
-  'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
-
--- Assets as the settings name them. Decimals are checked on chain and pinned here.
-create table asset (
-  key text primary key,
-  network text not null,
-  symbol text not null,
-  decimals smallint not null check (decimals between 0 and 38)
-);
-
--- Decimals give every stored amount its meaning, so they stay as they are once a deposit has the asset.
-create function hold_decimals() returns trigger
-language plpgsql set search_path = pg_catalog, public, pg_temp as $$
-begin
-  if exists (select from public.deposit where old.key in (asset, settlement_asset)) then
-    raise exception 'asset %: stored amounts have % decimals', old.key, old.decimals
-      using errcode = 'restrict_violation';
-  end if;
-  return new;
-end
-$$;
-create trigger asset_holds_decimals before update on asset
-  for each row when (old.decimals <> new.decimals) execute function hold_decimals();
-
--- Prices in a currency of the operator's. They stay outside the books; each keeps its source and its time.
-create table price (
-  id bigint generated always as identity primary key,
-  asset text not null references asset,
-  currency text not null check (currency ~ '^[A-Z]{3}$'),
-  -- The time for which it is the price of one unit of the asset.
-  at timestamptz not null,
-  price numeric not null check (price > 0 and price < 'Infinity'),
-  source text not null check (source <> ''),
-  imported_at timestamptz not null default clock_timestamp(),
-  unique (asset, currency, at, source)
-);
-
-create trigger price_append_only before update or delete or truncate on price
-  for each statement execute function refuse_change();
-
--- The currency of valuations, the highest age of a price, and how own funds have their costs. The last row applies; without a
--- currency, nothing is valued.
-create table valuation_rule (
-  id bigint generated always as identity primary key,
-  currency text check (currency ~ '^[A-Z]{3}$'),
-  max_age interval check (max_age > interval '0'),
-  -- Patterns of accounts.
-  own_accounts text[] not null default '{}',
-  method text not null default 'fifo' check (method in ('fifo', 'average')),
-  pool text not null default 'account' check (pool in ('account', 'asset')),
-  since timestamptz not null default clock_timestamp(),
-  check ((currency is null) = (max_age is null))
-);
-
-create trigger valuation_rule_append_only before update or delete or truncate on valuation_rule
-  for each statement execute function refuse_change();
-
-create view active_valuation as
-  select id, currency, max_age, own_accounts, method, pool
-  from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;
-
-comment on view active_valuation is 'No row while nothing is valued.';
-
-create function accounting.price_at(asset_key text, moment timestamptz)
-returns table (currency text, price numeric, price_at timestamptz, source text)
-language sql stable as $$
-  select p.currency, p.price, p.at, p.source
-  from public.price p
-  -- Not joined, so that the index of prices gives the newest one first.
-  where p.asset = asset_key and p.currency = (select rule.currency from public.active_valuation rule)
-    and p.at <= moment and p.at >= moment - (select rule.max_age from public.active_valuation rule)
-  order by p.at desc, p.id desc limit 1
-$$;
-
-comment on function accounting.price_at is
-  'The price that applies to an asset at a moment: the newest one that is not too old; of two for one time, the one imported last. No row without such a price.';
+-- What people decide, the owners whose addresses are watched, and the canary.
 
 -- What people decide. The text is what they sign: what is to be done, on which grounds, and what it books. People and their
 -- keys have no table: they are read from the decisions about them, as far as the signatures are valid.
@@ -176,6 +91,60 @@ comment on column accounting.rule_sets.since is 'When they became active.';
 comment on column accounting.rule_sets.requested_by is 'Null if the settings alone made them active: before there were people, or in embedded mode.';
 comment on column accounting.rule_sets.approved_by is 'The second person, if it took two.';
 comment on column accounting.rule_sets.decision_id is 'The decision that people signed. Null without signatures.';
+
+-- Among evidence, a decision of a person is stored with its signed decision, and one of the policy only matches.
+create function check_decided() returns trigger language plpgsql as $$
+declare
+  said constant jsonb := convert_from(new.body, 'UTF8');
+begin
+  if said ->> 'by' = 'policy' then
+    if said #>> '{verdict,kind}' = 'together' then
+      return null;
+    end if;
+  elsif pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage')
+    or exists (select from public.decision where uuid::text = new.source_key) then
+    return null;
+  end if;
+  raise exception 'inbox: a decision of % needs signatures', said ->> 'by' using errcode = 'insufficient_privilege';
+end
+$$;
+
+create constraint trigger inbox_decided after insert on inbox
+  for each row when (new.source = 'person') execute function check_decided();
+
+create view accounting.decisions as
+  select d.id, d.kind,
+    case
+      when ended.action is not null then ended.action
+      when signed.people >= d.people then 'done'
+      else 'waiting'
+    end as state,
+    d.people, signed.requested_by, d.requested_at, signed.approved_by,
+    coalesce(ended.at, signed.last_at) as decided_at, ended.reason, d.text
+  from decision d
+    left join lateral (
+      select count(*) as people, max(person) filter (where place = 1) as requested_by,
+        max(person) filter (where place = 2) as approved_by, max(at) filter (where place = d.people) as last_at
+      from (
+        select person, at, row_number() over (order by id) as place
+        from decision_event where decision_id = d.id and action = 'signed'
+      ) as signature
+    ) as signed on true
+    left join lateral (
+      select action, at, reason from decision_event where decision_id = d.id and action <> 'signed' order by id limit 1
+    ) as ended on true;
+
+comment on view accounting.decisions is 'One row per decision that people signed or were to sign. "ledger verify" checks the signatures.';
+comment on column accounting.decisions.id is 'Number of the decision.';
+comment on column accounting.decisions.kind is 'What is decided: person, journal, reversal, close, reopen, write_off, match, opening, restore or addresses.';
+comment on column accounting.decisions.state is 'waiting for a second person, done, rejected, or outdated: what it rests on has changed since.';
+comment on column accounting.decisions.people is 'How many people must sign it.';
+comment on column accounting.decisions.requested_by is 'The person who requested it.';
+comment on column accounting.decisions.requested_at is 'When it was requested.';
+comment on column accounting.decisions.approved_by is 'The second person; empty if there is none.';
+comment on column accounting.decisions.decided_at is 'When it was done, or ended otherwise; empty while it waits.';
+comment on column accounting.decisions.reason is 'Why it was rejected.';
+comment on column accounting.decisions.text is 'What was signed, as JSON: the change, its grounds, and what it books.';
 
 -- Channels and StableWallets, and where the service was told to forward their deposits.
 create table owner (
@@ -297,131 +266,3 @@ create table canary_webhook (
   sent_at timestamptz not null default now(),
   received_at timestamptz
 );
-
--- Among evidence, a decision of a person is stored with its signed decision, and one of the policy only matches.
-create function check_decided() returns trigger language plpgsql as $$
-declare
-  said constant jsonb := convert_from(new.body, 'UTF8');
-begin
-  if said ->> 'by' = 'policy' then
-    if said #>> '{verdict,kind}' = 'together' then
-      return null;
-    end if;
-  elsif pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'usage')
-    or exists (select from public.decision where uuid::text = new.source_key) then
-    return null;
-  end if;
-  raise exception 'inbox: a decision of % needs signatures', said ->> 'by' using errcode = 'insufficient_privilege';
-end
-$$;
-
-create constraint trigger inbox_decided after insert on inbox
-  for each row when (new.source = 'person') execute function check_decided();
-
--- Sign-ins to the console, and invitations to make a passkey. They are no record: all of them end by themselves.
-create table session (
-  -- SHA-256 of what the browser holds.
-  token bytea primary key,
-  -- Null until a person has shown who they are.
-  person text check (person <> ''),
-  -- As the sign-in provider said; null if the register of people says.
-  roles text[],
-  -- What their passkey is to sign, or what the answer of the provider must match.
-  challenge text not null,
-  expires_at timestamptz not null
-);
-create table invitation (
-  -- SHA-256 of the end of the link.
-  token bytea primary key,
-  person text not null check (person <> ''),
-  roles text[] not null,
-  challenge text not null,
-  -- The public key, once it is made. It counts from the decision of an administrator about it.
-  passkey text,
-  expires_at timestamptz not null
-);
-
--- Lists of the console that people keep under a name, for all who sign in: the address of the list without its path.
-create table saved_view (
-  page text not null check (page in ('mismatches', 'deposits')),
-  name text not null check (name = btrim(name) and length(name) between 1 and 60),
-  query text not null check (length(query) <= 2000),
-  saved_by text not null check (saved_by <> ''),
-  saved_at timestamptz not null default now(),
-  primary key (page, name)
-);
--- Tokens of the API. Each is a service account by name, which is no person: it has no key, so that it signs nothing.
-create table api_token (
-  id bigint generated always as identity primary key,
-  name text not null check (name <> ''),
-  -- SHA-256 of the token, which has 256 random bits.
-  sha256 bytea not null unique check (length(sha256) = 32),
-  scopes text[] not null check (cardinality(scopes) > 0 and scopes <@ array['read_deposits', 'read_books', 'write_cases']),
-  -- What it may see; null for all.
-  services text[] check (cardinality(services) > 0),
-  owners text[] check (cardinality(owners) > 0),
-  created_by text not null check (created_by <> ''),
-  created_at timestamptz not null default clock_timestamp(),
-  revoked_at timestamptz,
-  -- To the hour.
-  last_used_at timestamptz
-);
-create unique index api_token_name on api_token (lower(name)) where revoked_at is null;
-create trigger api_token_revoked before update on api_token
-  for each row when (old.revoked_at is not null) execute function refuse_change();
-
--- Who came and went, and what they took out of the database. Decisions and case work have records of their own.
-create table access_event (
-  id bigint generated always as identity primary key,
-  -- Null for a command without a key.
-  person text check (person <> ''),
-  action text not null check (action in ('invited', 'passkey_made', 'signed_in', 'signed_out', 'sessions_ended',
-    'exported', 'bundle_made', 'dispute_made', 'attachment_taken', 'webhooks_retried', 'webhooks_dropped',
-    'token_created', 'token_revoked', 'endpoint_created', 'endpoint_changed', 'endpoint_removed')),
-  -- By what they signed in; who invited them, or ended their sessions; what they took out, retried or dropped; the token; the
-  -- endpoint, and what was done to it.
-  detail text check (detail <> ''),
-  -- The login of the database with which it was written.
-  login text not null default session_user,
-  at timestamptz not null default clock_timestamp(),
-  constraint access_event_person check (person is not null or action in
-    ('exported', 'bundle_made', 'dispute_made', 'webhooks_retried', 'webhooks_dropped'))
-);
-create index access_event_person on access_event (lower(person), id);
-create index access_event_at on access_event (at);
-create trigger access_event_append_only before update or delete or truncate on access_event
-  for each statement execute function refuse_change();
-
-create view accounting.decisions as
-  select d.id, d.kind,
-    case
-      when ended.action is not null then ended.action
-      when signed.people >= d.people then 'done'
-      else 'waiting'
-    end as state,
-    d.people, signed.requested_by, d.requested_at, signed.approved_by,
-    coalesce(ended.at, signed.last_at) as decided_at, ended.reason, d.text
-  from decision d
-    left join lateral (
-      select count(*) as people, max(person) filter (where place = 1) as requested_by,
-        max(person) filter (where place = 2) as approved_by, max(at) filter (where place = d.people) as last_at
-      from (
-        select person, at, row_number() over (order by id) as place
-        from decision_event where decision_id = d.id and action = 'signed'
-      ) as signature
-    ) as signed on true
-    left join lateral (
-      select action, at, reason from decision_event where decision_id = d.id and action <> 'signed' order by id limit 1
-    ) as ended on true;
-
-comment on view accounting.decisions is 'One row per decision that people signed or were to sign. "ledger verify" checks the signatures.';
-comment on column accounting.decisions.id is 'Number of the decision.';
-comment on column accounting.decisions.kind is 'What is decided: person, journal, reversal, close, reopen, write_off, match, opening, restore or addresses.';
-comment on column accounting.decisions.state is 'waiting for a second person, done, rejected, or outdated: what it rests on has changed since.';
-comment on column accounting.decisions.people is 'How many people must sign it.';
-comment on column accounting.decisions.requested_by is 'The person who requested it.';
-comment on column accounting.decisions.requested_at is 'When it was requested.';
-comment on column accounting.decisions.approved_by is 'The second person; empty if there is none.';
-comment on column accounting.decisions.decided_at is 'When it was done, or ended otherwise; empty while it waits.';
-comment on column accounting.decisions.reason is 'Why it was rejected.';
-comment on column accounting.decisions.text is 'What was signed, as JSON: the change, its grounds, and what it books.';

@@ -205,3 +205,31 @@ returns numeric language sql stable as $$
       where m.network = of_network and m.address = of_address and m.asset = of_asset
         and m.height > above and m.height <= up_to)
 $$;
+
+create view accounting.coverage as
+  select w.network, w.address, w.from_height, n.height as to_height,
+    coalesce((select sum(upper(stretch) - lower(stretch)) from unnest(g.heights) stretch), 0) as missing_heights,
+    w.enrolled_at
+  from chain_watch w
+    join chain_network n on n.network = w.network
+    left join chain_gap g on g.network = w.network and g.from_height = w.from_height
+      and w.number between g.watched_from and g.watched_to;
+
+comment on view accounting.coverage is 'One row per watched address: the heights to be read for it, and how many of them were not read.';
+comment on column accounting.coverage.network is 'Network on which it is watched.';
+comment on column accounting.coverage.address is 'The address.';
+comment on column accounting.coverage.from_height is 'First block or slot to be read for it.';
+comment on column accounting.coverage.to_height is 'Block or slot up to which the network was read as final.';
+comment on column accounting.coverage.missing_heights is 'How many of these heights were not read for this address and every asset; 0 if reading is complete.';
+comment on column accounting.coverage.enrolled_at is 'When it was added to the watched addresses.';
+
+create view accounting.coverage_gaps as
+  select g.network, lower(stretch) as from_height, upper(stretch) - 1 as to_height, g.addresses, g.since
+  from chain_gap g, unnest(g.heights) stretch;
+
+comment on view accounting.coverage_gaps is 'Block ranges that were not read for some watched addresses. They are read again automatically.';
+comment on column accounting.coverage_gaps.network is 'Network of the range.';
+comment on column accounting.coverage_gaps.from_height is 'First block or slot of the range.';
+comment on column accounting.coverage_gaps.to_height is 'Last block or slot of the range.';
+comment on column accounting.coverage_gaps.addresses is 'The number of addresses for which it was not read.';
+comment on column accounting.coverage_gaps.since is 'When the gap was first found; empty until then.';

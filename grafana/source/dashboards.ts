@@ -8,7 +8,7 @@ import { pipeline } from './pipeline/pipeline.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
 
 /** What each dashboard is made of. */
-export const sources = [overview, pipeline, chains, reconciliation, ledger, accountant]
+const sources = [overview, pipeline, chains, reconciliation, ledger, accountant]
 
 /** Every dashboard as Grafana keeps it, by the name of its file without the ending. */
 export const dashboards: ReadonlyMap<string, Dashboard> = new Map(

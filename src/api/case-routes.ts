@@ -2,8 +2,8 @@ import type { Transaction } from 'kysely'
 import { z } from 'zod'
 import { isFault } from '../core/errors.ts'
 import { timeText } from '../http/read-request.ts'
+import { workOnce } from '../store/api-tokens.ts'
 import type { Visible } from '../store/books/list-deposits.ts'
-import { workOnce } from '../store/idempotency-keys.ts'
 import {
   type CaseAction,
   lossesOf,

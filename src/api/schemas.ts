@@ -74,7 +74,7 @@ export const listedDeposit = z
   .meta({ id: 'Deposit' })
 
 const severity = z.enum(['severe', 'warning', 'info'])
-export const mismatchStatus = z.enum(['open', 'snoozed', 'resolved', 'cleared'])
+const mismatchStatus = z.enum(['open', 'snoozed', 'resolved', 'cleared'])
 
 export const listedMismatch = z
   .strictObject({

@@ -1,8 +1,12 @@
+import { extname } from 'node:path'
 import type { Transaction } from 'kysely'
 import { originOfConsole } from '../config/environment-settings.ts'
+import { parseJournalFile } from '../config/journal-file.ts'
 import type { Settings } from '../config/settings.ts'
 import { Fault, isFault } from '../core/errors.ts'
 import { ruleSetOf } from '../core/rule-set.ts'
+import { checkImport, refuseImport } from '../jobs/import-owners.ts'
+import { additionOf } from '../jobs/people/address-procedures.ts'
 import {
   approveDecision,
   draftDecision,
@@ -15,6 +19,7 @@ import type { ConsolePeople, ConsoleUser, EachDone } from '../ops/console/people
 import { readConsoleRequest } from '../people/console-request.ts'
 import {
   type DecisionContent,
+  type JsonValue,
   type Person,
   readDecision,
   type Signer,
@@ -22,9 +27,11 @@ import {
 } from '../people/decision.ts'
 import { isTextSigned, signatureOfAll, writePasskey } from '../people/passkey.ts'
 import { dropText, retrySentences } from '../presentation/lists.ts'
+import { readOwnersFile } from '../provider/owners-file.ts'
 import { type Database, inTransaction } from '../store/database.ts'
 import { mayDecide, readDecisions } from '../store/decisions.ts'
 import { dropQuarantined } from '../store/quarantine.ts'
+import { removeView, saveView } from '../store/saved-views.ts'
 import { deleteInvitation, listAudit, type RecordedAct, recordAccess } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import { caseWorkPart } from './console-cases.ts'
@@ -32,7 +39,6 @@ import { booksOf, readingPart } from './console-decisions.ts'
 import { createExporter } from './console-downloads.ts'
 import { openPeopleLogins, openReaderLogins } from './console-logins.ts'
 import { registerPart, tokensPart } from './console-register.ts'
-import { requestingPart } from './console-requests.ts'
 import {
   type ConsoleDecisionDeps,
   type DatabaseReading,
@@ -222,4 +228,37 @@ function personOf({ person, keys }: ConsoleUser): Signer {
 
 function refused(problem: string): Fault<'request_refused'> {
   return new Fault('request_refused', { status: 403, reason: 'decision_refused', problem })
+}
+
+/** What forms and files of the console ask for, as the command line reads it. */
+function requestingPart(
+  db: Database<Tables>,
+  { networks }: Settings,
+  reading: DatabaseReading,
+): Pick<ConsolePeople, 'journalOf' | 'additionOf' | 'saveView' | 'removeView'> {
+  return {
+    saveView: (view) => reading(inTransaction(db, (tx) => saveView(tx, view))),
+    removeView: (view) => reading(removeView(db, view)),
+    journalOf(written) {
+      const { file, faults } = parseJournalFile(JSON.stringify(written))
+      // The form has no lines of a file.
+      if (file === null) throw unusable(faults.map((fault) => fault.replace(/^line \d+, /, '')).join('; '))
+      const change = { ...file, date: file.date.toISOString() } as unknown as JsonValue
+      return { kind: 'journal', change }
+    },
+    async additionOf(kind, { name, content }) {
+      const format = { '.csv': 'csv', '.json': 'json' }[extname(name).toLowerCase()]
+      if (format !== 'csv' && format !== 'json') throw unusable(`${name} is neither .csv nor .json`)
+      const { rows, faults } = readOwnersFile(content.toString(), { format, kind })
+      const checked = await reading(checkImport({ db, networks }, { kind, rows }))
+      if (checked.kind === 'refused' || faults.length > 0)
+        refuseImport(name, [...faults, ...(checked.kind === 'refused' ? checked.faults : [])])
+      if (!checked.isNew) throw unusable(`all of ${name} is in the address book`)
+      return { kind: 'addresses', change: additionOf(checked.entries) }
+    },
+  }
+}
+
+function unusable(problem: string): Fault<'usage_bad'> {
+  return new Fault('usage_bad', { problem, fix: 'correct it; nothing was decided' })
 }

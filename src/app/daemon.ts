@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Environment } from '../config/environment.ts'
 import { hostOfConsole } from '../config/environment-settings.ts'
+import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { ruleSetOf } from '../core/rule-set.ts'
 import type { Role } from '../health.ts'
@@ -14,10 +15,11 @@ import { jobNames } from '../ops/metrics/daemon.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { createObserver, type Observer } from '../ops/observe.ts'
 import { startOps } from '../ops/server.ts'
-import { traceJobs, traceObserved } from '../ops/tracing/tracing.ts'
+import { noTracing, type TraceRecorder, traceJobs, traceObserved } from '../ops/tracing/tracing.ts'
 import { switchCanary } from '../store/canary.ts'
 import type { Database } from '../store/database.ts'
 import { untilReached } from '../store/database-errors.ts'
+import { traceparentsOf } from '../store/inbox.ts'
 import { keepValuation } from '../store/ledger/prices.ts'
 import { claimTick, giveBackTick, releaseLeases, ticksGivenBack } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
@@ -32,7 +34,6 @@ import { composeIntake } from './intake.ts'
 import { composeGauges, knownLabels, reportedBy, showLinks } from './metrics.ts'
 import { composeNotifications } from './notifications.ts'
 import { followServices, type Services } from './services.ts'
-import { composeTracing } from './tracing.ts'
 import { composeWork } from './work.ts'
 
 export type Daemon = {
@@ -199,4 +200,23 @@ function shareTicks(db: Database<Tables>, ticks: readonly Tick[]): Tick[] {
 function openQueue({ queueUrl }: Settings, { queueTrouble, serverAwaited }: Observer): Promise<Queue> {
   const settings = { url: queueUrl, name: 'depositd', limits: queueLimits, recurring, report: queueTrouble }
   return untilReached(() => createQueue(settings), serverAwaited)
+}
+
+type AppTracingDeps = { db: Database<Tables>; log: Logger; version: string }
+
+/** Without a collector, OpenTelemetry is not even loaded. */
+export async function composeTracing(
+  settings: Settings,
+  { db, log, version }: AppTracingDeps,
+): Promise<TraceRecorder> {
+  const { tracing } = settings
+  if (tracing === null) return noTracing
+  const { startTracing } = await import('../ops/tracing/otlp-tracing.ts')
+  logEvent(log, 'tracing_started', { collector: new URL(tracing.url).host, ratio: tracing.ratio })
+  return startTracing(tracing, {
+    version,
+    hide: redactorOf(settings).hide,
+    traceparentsOf: (ids) => traceparentsOf(db, ids),
+    onLost: (error) => logEvent(log, 'traces_not_sent', { err: error }),
+  })
 }

@@ -1,4 +1,5 @@
 import { messageOf } from '../core/errors.ts'
+import { ResponseTooLarge, readResponse } from '../http/read-response.ts'
 import { readRetryAfter } from '../http/retry-after.ts'
 import { type BackgroundWork, backgroundWork } from './background.ts'
 import type { NodeConnection } from './options.ts'
@@ -257,7 +258,8 @@ export async function postJson({ url, bounds }: NodeConnection, body: string): P
   try {
     const headers = { 'content-type': 'application/json' }
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal })
-    const bytes = await readBody(response, bounds.bodyBytesMax)
+    const { bodyBytesMax: bytesMax } = bounds
+    const bytes = await readResponse(response, { bytesMax, problem: `answer exceeds ${bytesMax} bytes` })
     return {
       status: response.status,
       text: bytes.toString('utf8'),
@@ -265,26 +267,13 @@ export async function postJson({ url, bounds }: NodeConnection, body: string): P
     }
   } catch (error) {
     if (signal.aborted) throw new Error(`no complete answer within ${bounds.timeoutMs} ms`, { cause: error })
-    if (error instanceof TooLarge) throw error
+    if (error instanceof ResponseTooLarge) throw error
     throw new ConnectionProblem(innermostMessage(error), { cause: error })
   }
 }
 
 /** A retry may help, unlike after a timeout. */
 export class ConnectionProblem extends Error {}
-
-class TooLarge extends Error {}
-
-async function readBody(response: Response, bytesMax: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new TooLarge(`answer exceeds ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
 
 function innermostMessage(error: unknown): string {
   if (error instanceof Error && error.cause !== undefined) return innermostMessage(error.cause)

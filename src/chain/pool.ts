@@ -101,7 +101,7 @@ export function refusal(
 
 export type NodeFault = Fault<'remote_failed'> | Fault<'settings_bad'>
 
-export function isNodeFault(error: unknown): error is NodeFault {
+function isNodeFault(error: unknown): error is NodeFault {
   return isFault(error, 'remote_failed') || isFault(error, 'settings_bad')
 }
 
@@ -177,12 +177,12 @@ export function noteLatency(health: NodeHealth, ms: number): void {
 }
 
 /** An outvoted node answers simple requests well, so its rest goes on. */
-export function noteSuccess(health: NodeHealth): void {
+function noteSuccess(health: NodeHealth): void {
   health.failing = smoothed(health.failing, 0)
 }
 
 /** The address may lead to another node afterwards, so `identified` is cleared. Repeated failures lengthen the rest. */
-export function noteFailure(health: NodeHealth, { nowMs, restMs }: { nowMs: number; restMs: number }): void {
+function noteFailure(health: NodeHealth, { nowMs, restMs }: { nowMs: number; restMs: number }): void {
   health.failing = smoothed(health.failing, 1)
   health.identified = false
   health.latencyMs = null
@@ -190,7 +190,7 @@ export function noteFailure(health: NodeHealth, { nowMs, restMs }: { nowMs: numb
 }
 
 /** From 0 (always fails) to 1; a second of latency halves the score. */
-export function scoreOf({ failing, latencyMs }: NodeHealth): number {
+function scoreOf({ failing, latencyMs }: NodeHealth): number {
   return (1 - failing) / (1 + (latencyMs ?? 0) / 1000)
 }
 

@@ -127,6 +127,9 @@ export function spanOption(flags: string, description: string): Option {
   })
 }
 
+/** Of a price that an option gives. */
+export const priceDecimals = 6
+
 export const timeForms = 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z'
 
 export function timeOption(flags: string, description: string): Option {

@@ -1,3 +1,4 @@
+import { applyDeps } from '../app/rules.ts'
 import { unreadableKinds } from '../core/mismatch.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
 import { type ReplayCounts, replayKept } from '../jobs/books/replay.ts'
@@ -5,12 +6,11 @@ import { type BooksDifference, type BooksVerification, verifyBooks } from '../jo
 import type { RestoreChange } from '../jobs/people/restore-procedure.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
 import type { CreditDifference } from '../store/books/rebuild.ts'
-import { type Context, longQueryMs } from './context.ts'
+import { attachedSettings, type Context, longQueryMs, withDatabase } from './context.ts'
 import { textOf as textOfOption, wrongUse } from './options.ts'
 import { decideCommand } from './people/decide.ts'
 import { progressLine } from './people/restored-text.ts'
 import { type News, print, printable, reportProgress } from './print.ts'
-import { withRules } from './rules.ts'
 
 type ReplayOptions = { kind?: (typeof unreadableKinds)[number]; since?: Date; passedOver?: boolean }
 
@@ -120,4 +120,13 @@ function fieldsOf(content: string): Map<string, string> {
 
 function lineOfOne(name: string, is: string | null, shouldBe: string | null): string {
   return `  ${name}: is ${is ?? 'nothing'}; should be ${shouldBe ?? 'nothing'}`
+}
+
+function withRules<Result>(
+  context: Context,
+  work: (deps: ApplyDeps) => Promise<Result>,
+  queryTimeoutMs?: number,
+): Promise<Result> {
+  const settings = attachedSettings(context)
+  return withDatabase(context, async (db) => work(await applyDeps(settings, db)), queryTimeoutMs)
 }

@@ -224,13 +224,13 @@ function readKey(reader: EnvironmentReader, name: string, command: string): Secr
 export type ApiBindAddress = { host: string; port: number }
 
 /** Null if the API is off. On loopback by default, since its tokens are sent unencrypted. */
-export function readApi(reader: EnvironmentReader): ApiBindAddress | null {
+function readApi(reader: EnvironmentReader): ApiBindAddress | null {
   const host = reader.text('API_HOST', '127.0.0.1')
   return reader.optional('API_PORT') === undefined ? null : { host, port: reader.port('API_PORT', 0) }
 }
 
 /** The secrets of event endpoints are encrypted with it; null if there are none. */
-export function readEventsKey(reader: EnvironmentReader): Buffer | null {
+function readEventsKey(reader: EnvironmentReader): Buffer | null {
   const text = reader.optional('EVENTS_KEY')
   if (text === undefined) return null
   const key = Buffer.from(text, 'base64')

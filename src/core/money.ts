@@ -19,11 +19,6 @@ export function parseAmount(text: string, decimals: number): Amount {
   return toAmount(BigInt(whole + fraction.padEnd(decimals, '0')))
 }
 
-/** @throws Fault `amount_malformed` if the text is not such an integer, or the amount is too large */
-export function parseBaseUnits(text: string): Amount {
-  return parseAmount(text, 0)
-}
-
 /**
  * For a chain library's `bigint`.
  * @throws Fault `amount_malformed` if it is negative or too large

@@ -1,20 +1,22 @@
+import { judgeNotifications } from '../app/notifications.ts'
 import { loadServiceProfile } from '../app/service-profile.ts'
 import type { Environment } from '../config/environment.ts'
+import { redactorOf } from '../config/secrets-of.ts'
 import type { ServiceSettings, Settings } from '../config/settings.ts'
 import { isFault } from '../core/errors.ts'
 import { defaultService } from '../core/evidence.ts'
+import { checkMail } from '../jobs/notify/send.ts'
 import type { DoctorFinding } from '../presentation/doctor.ts'
+import { countUnvalued } from '../store/ledger/show-values.ts'
+import { nextUnvalued, priceGaps, readValued } from '../store/ledger/values.ts'
+import { readUnsent } from '../store/notifications.ts'
 import { balanceFindings } from './balances.ts'
-import { chainFindings } from './chains.ts'
+import { chainFindings, historyFindings } from './chains.ts'
 import { databaseFindings } from './database.ts'
-import { fault, madeIn, ok } from './finding.ts'
-import { historyFindings } from './history.ts'
+import { adviceFor, examined, fault, madeIn, ok, openExaminedDatabase, warning } from './finding.ts'
 import { portFindings, webhookFindings } from './intake.ts'
-import { notificationFindings } from './notifications.ts'
 import { connectionFinding, linkFinding, secretFinding } from './secrecy.ts'
-import { queueFindings, serviceFindings } from './service.ts'
-import { valueFindings } from './values.ts'
-import { walletFindings } from './wallets.ts'
+import { queueFindings, serviceFindings, walletFindings } from './service.ts'
 
 type Examination = {
   /** @throws Fault `settings_bad`, which is a finding */
@@ -97,4 +99,62 @@ async function allAtOnce(report: (progress: string) => void, checks: Checks): Pr
     }),
   )
   return found.flat()
+}
+
+/** Whether the books are valued. Nothing if the settings name no currency. */
+export function valueFindings({
+  databaseUrl,
+  valuation,
+}: Pick<Settings, 'databaseUrl' | 'valuation'>): Promise<readonly DoctorFinding[]> {
+  return examined('values', 'see the check of the database', async () => {
+    if (valuation === null) return []
+    await using db = openExaminedDatabase(databaseUrl)
+    const { lastJournal: after, currency } = await readValued(db)
+    if (currency !== null && currency !== valuation.currency)
+      return warning('values', `the books are valued in ${currency}`, `set valuation.currency to ${currency}`)
+    const unvalued = await countUnvalued(db, null)
+    const next = await nextUnvalued(db, after)
+    const [gap] = await priceGaps(db, { after, upTo: next ?? after, limit: 1 })
+    if (gap === undefined) return ok('values', `${unvalued} journals wait for the next audit`)
+    const { asset, assetSymbol, at } = gap
+    const problem = `${unvalued} journals have no value: no price in ${valuation.currency} of ${assetSymbol} (${asset}) at ${at.toISOString()}`
+    return warning('values', problem, 'bin/depositd ledger value; docs/accounting.md#values-in-a-currency')
+  })
+}
+
+const ofNotifications = 'notifications'
+
+/** Sends no message. Nothing if the settings name no channel and no person. */
+export async function notificationFindings(settings: Settings): Promise<readonly DoctorFinding[]> {
+  if (settings.notifications === null) return []
+  const [mail, messages] = await Promise.all([mailFindings(settings), messageFindings(settings)])
+  return [...mail, ...messages]
+}
+
+/** All e-mail goes through one server. */
+async function mailFindings(settings: Settings): Promise<readonly DoctorFinding[]> {
+  const { channels = [], people = [] } = settings.notifications ?? {}
+  const target = [...channels, ...people].map((one) => one.target).find(({ type }) => type === 'email')
+  if (target?.type !== 'email') return []
+  return examined(ofNotifications, 'correct SMTP_URL', async () => {
+    const problem = await checkMail(target)
+    if (problem === null) return ok(ofNotifications, `${new URL(target.smtpUrl).host} accepts e-mail`)
+    const names = { setting: 'SMTP_URL', credential: 'the user and password in SMTP_URL' }
+    return fault(ofNotifications, redactorOf(settings).hide(problem), adviceFor(problem, names))
+  })
+}
+
+function messageFindings(settings: Settings): Promise<readonly DoctorFinding[]> {
+  return examined(ofNotifications, 'see the check of the database', async () => {
+    await using db = openExaminedDatabase(settings.databaseUrl)
+    return judgeNotifications(settings, await readUnsent(db)).map(({ state, says }) =>
+      state === 'fine'
+        ? ok(ofNotifications, says)
+        : warning(
+            ofNotifications,
+            says,
+            'bin/depositd notifications test; docs/how-to/notifications.md#if-a-channel-fails',
+          ),
+    )
+  })
 }

@@ -112,7 +112,7 @@ function faultAt(path: readonly PropertyKey[], place: RequestLocation, message: 
 }
 
 /** RFC 6901. */
-export function pointerOf(path: readonly PropertyKey[]): string {
+function pointerOf(path: readonly PropertyKey[]): string {
   return path
     .map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('')
@@ -145,7 +145,7 @@ export const timeText = z.iso
   .refine((text) => !(Date.parse(text) < 0), { error: 'must not be before 1970' })
 
 /** True if Postgres can store the text and UTF-8 can encode it. */
-export function isPlainText(text: string): boolean {
+function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { type CanaryOutcome, canaryBody } from '../core/canary.ts'
-import { messageOf } from '../core/errors.ts'
+import { postOnce } from '../outbox/post-webhook.ts'
 import { claimCanary, endCanary, startCanary } from '../store/canary.ts'
 import type { Tables } from '../store/tables.ts'
 
@@ -61,58 +61,5 @@ function post({ url, timeoutMs, secretsSetting, sign, now }: SendCanaryDeps, tok
     const problem = `no currently valid secret of ${secretsSetting} can sign for this address`
     return { kind: 'failed' as const, problem }
   }
-  return postWebhook({ url, headers, body, timeoutMs })
-}
-
-type CanaryPost = {
-  url: string
-  headers: Readonly<Record<string, string>>
-  body: Buffer
-  timeoutMs: number
-  /** If absent, 202 alone. */
-  accepts?: (status: number) => boolean
-}
-
-/** From the status alone: the content is not trusted. */
-export type CanaryPostResult =
-  | { kind: 'accepted' }
-  | { kind: 'redirected' | 'refused' | 'failed' | 'timeout'; problem: string }
-
-/** Posts to that URL only: a redirect is reported and not followed. */
-export async function postWebhook({
-  url,
-  headers,
-  body,
-  timeoutMs,
-  accepts = (status) => status === 202,
-}: CanaryPost): Promise<CanaryPostResult> {
-  const signal = AbortSignal.timeout(timeoutMs)
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: new Uint8Array(body),
-      redirect: 'manual',
-      signal,
-    })
-    await response.body?.cancel()
-    return accepts(response.status) ? { kind: 'accepted' } : refusalOf(response.status)
-  } catch (error) {
-    if (signal.aborted) return { kind: 'timeout', problem: `no answer within ${timeoutMs} ms` }
-    return { kind: 'failed', problem: problemOf(error) }
-  }
-}
-
-function refusalOf(status: number): CanaryPostResult {
-  const isRedirect = status >= 300 && status < 400
-  return { kind: isRedirect ? 'redirected' : 'refused', problem: `answered ${status}` }
-}
-
-/**
- * `fetch` raises a generic error. The message of its cause may repeat parts of the request, so only the code is used.
- */
-function problemOf(error: unknown): string {
-  const cause: unknown = error instanceof TypeError ? error.cause : undefined
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  return typeof code === 'string' ? code : messageOf(error)
+  return postOnce({ url, headers, body, timeoutMs })
 }

@@ -14,8 +14,7 @@ import { createLedgerWork, type LedgerWork, type LedgerWorkDeps } from './books/
 import { proposeMatches } from './books/propose-matches.ts'
 import { replayKept } from './books/replay.ts'
 import { type ChainWork, createNetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
-import { type Cadence, isPollDue, keepPace } from './poll/pace.ts'
-import { type PollDeps, pollDeposits } from './poll/poll.ts'
+import { type Cadence, isPollDue, keepPace, type PollDeps, pollDeposits } from './poll/poll.ts'
 import { nothingRead, type PollReport, readAlone } from './poll/read-records.ts'
 
 export type WorkDeps = ApplyDeps &

@@ -10,7 +10,7 @@ import {
 import type { TreeHead } from './merkle-tree.ts'
 
 /** Ed25519 keys by their first byte in c2sp.org/signed-note: of a log, and of a witness. */
-export const noteKeyKinds = { log: 1, witness: 4 } as const
+const noteKeyKinds = { log: 1, witness: 4 } as const
 
 type NoteKeyKind = keyof typeof noteKeyKinds
 

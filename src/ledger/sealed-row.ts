@@ -62,7 +62,7 @@ export function leafOf(row: SealedRow): Buffer {
 /** A field of a row, or of one of its lines: `line 2 amount`. */
 export type SealedField = { name: string; value: string | null }
 
-export function fieldsOf({ table, values, lines }: SealedRow): SealedField[] {
+function fieldsOf({ table, values, lines }: SealedRow): SealedField[] {
   const named = (prefix: string, names: readonly string[], of: Texts) =>
     names.map((name, place): SealedField => ({ name: `${prefix}${name}`, value: of[place] ?? null }))
   return [

@@ -17,7 +17,7 @@ type SealedTable = {
 }
 
 /** Each table whose rows are leaves of the log, with all of its columns, in hashing order. */
-export const sealedTables = {
+const sealedTables = {
   inbox: {
     names: ['inbox row', 'inbox rows'],
     id: 'id',

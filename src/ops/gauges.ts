@@ -22,7 +22,7 @@ export type Scores = { service: string } & Pick<
 type Percentile = 'p50' | 'p95' | 'p99'
 
 /** An age of 0 means that nothing waits, and stays 0. */
-export function agedBy(seconds: number, live: Live): Live {
+function agedBy(seconds: number, live: Live): Live {
   const later = (age: number) => (age === 0 ? 0 : age + seconds)
   const withOldest = <Row extends { oldest: number }>(row: Row): Row => ({
     ...row,

@@ -21,12 +21,12 @@ export type DeliveryProblem =
   | 'answer_malformed'
   | 'unreachable'
 
-/** `text`: the beginning of the body, safe to store. */
+/** `text`: the beginning of the body, safe to store. `code`: of the error of the connection, if it has one. */
 export type EndpointAnswer =
   | { kind: 'answered'; status: number; text: string; retryAfter: string | null }
-  | { kind: 'unanswered'; problem: DeliveryProblem }
+  | { kind: 'unanswered'; problem: DeliveryProblem; code?: string }
 
-export type OutgoingWebhook = { url: string; headers: Record<string, string>; body: string }
+export type OutgoingWebhook = { url: string; headers: Readonly<Record<string, string>>; body: string }
 
 export type Poster = {
   /** Never throws, and does not follow redirects. */
@@ -70,6 +70,42 @@ export function openPoster({ allowPrivate, timeoutMs, resolve }: PosterSettings)
   }
 }
 
+type WebhookPost = Omit<OutgoingWebhook, 'body'> & {
+  body: Buffer
+  timeoutMs: number
+  /** If absent, 202 alone. */
+  accepts?: (status: number) => boolean
+}
+
+/** From the status alone: the content is not trusted. */
+export type WebhookPostResult =
+  | { kind: 'accepted' }
+  | { kind: 'redirected' | 'refused' | 'failed' | 'timeout'; problem: string }
+
+/**
+ * Posts on a connection of its own, to any address: those of the settings may be private. A problem has nothing of the
+ * request.
+ */
+export async function postOnce({
+  url,
+  headers: signature,
+  body,
+  timeoutMs,
+  accepts = (status) => status === 202,
+}: WebhookPost): Promise<WebhookPostResult> {
+  const poster = openPoster({ allowPrivate: true, timeoutMs })
+  const headers = { 'content-type': 'application/json', ...signature }
+  const answer = await poster.post({ url, headers, body: body.toString() }, new AbortController().signal)
+  poster.close()
+  if (answer.kind === 'unanswered')
+    return answer.problem === 'timed_out'
+      ? { kind: 'timeout', problem: `no answer within ${timeoutMs} ms` }
+      : { kind: 'failed', problem: answer.code ?? answer.problem }
+  const { status } = answer
+  if (accepts(status)) return { kind: 'accepted' }
+  return { kind: status >= 300 && status < 400 ? 'redirected' : 'refused', problem: `answered ${status}` }
+}
+
 type EndpointPostOptions = {
   url: URL
   connection: { agent: Agent; lookup?: LookupFunction }
@@ -100,7 +136,9 @@ async function answerOf(request: ClientRequest, stopping: AbortSignal): Promise<
     const retryAfter = headers['retry-after'] ?? null
     return { kind: 'answered', status, text: await readText(response), retryAfter }
   } catch (error) {
-    return { kind: 'unanswered', problem: problemOf(error, stopping) }
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const problem = stopping.aborted ? 'stopped' : problemOf(error, code)
+    return { kind: 'unanswered', problem, ...(code !== '' && { code }) }
   }
 }
 
@@ -145,11 +183,8 @@ const problems: readonly [RegExp, DeliveryProblem][] = [
   [/CERT|TLS|SSL|VERIFY|EPROTO/, 'tls_failed'],
 ]
 
-function problemOf(error: unknown, stopping: AbortSignal): DeliveryProblem {
-  if (stopping.aborted) return 'stopped'
-  if (!(error instanceof Error)) return 'unreachable'
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'timed_out'
-  const code = 'code' in error ? String(error.code) : ''
+function problemOf(error: unknown, code: string): DeliveryProblem {
+  if (error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name)) return 'timed_out'
   return problems.find(([form]) => form.test(code))?.[1] ?? 'unreachable'
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceAuth } from '../config/service-auth.ts'
 import { Fault, messageOf } from '../core/errors.ts'
+import { readResponse } from '../http/read-response.ts'
 import { readRetryAfter } from '../http/retry-after.ts'
 import { type Authorization, type Authorize, createAuthorize, type UnprovedRequest } from './authorize.ts'
 import { parseLossless } from './lossless-json.ts'
@@ -146,7 +147,8 @@ async function sendRequest(
     const authorization = await service.authorize(unproved)
     secrets.push(...authorization.secrets)
     const response = await send(unproved, authorization, service.timeoutMs)
-    const answer = await readBounded(response)
+    const bounds = { bytesMax: answerBytesMax, problem: 'the answer is too large' }
+    const answer = (await readResponse(response, bounds)).toString()
     if (response.ok)
       return { kind: 'answered', body: readJson(answer, shown), link: response.headers.get('link') }
     // Masks before truncating, so that no part of a secret remains.
@@ -178,18 +180,6 @@ function send(
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   })
-}
-
-/** Bounds the decompressed size, against compression bombs. */
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > answerBytesMax) throw new Error('the answer is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 /** A proxy in front of the service may answer 200 with a page of its own. */

@@ -164,7 +164,7 @@ async function associatedAccount(mint: KitAddress, owner: KitAddress): Promise<K
 export type SandboxSolanaRpc = ReturnType<typeof createSolanaRpc>
 
 /** When this returns, the node has run the transaction. */
-export async function sendInstructions(
+async function sendInstructions(
   rpc: SandboxSolanaRpc,
   payer: KeyPairSigner,
   instructions: readonly Instruction[],

@@ -104,6 +104,6 @@ function idOf(key: string): string {
   return form.exec(key)?.[1] ?? ''
 }
 
-export function hashApiKey(key: string): Buffer {
+function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import { type AssetCode, assetCode, type NetworkName, type NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
+import { openPoster } from '../outbox/post-webhook.ts'
+import type { SecretVault } from '../outbox/secret-vault.ts'
 import { findNetwork } from './catalog.ts'
 import { openDeposits } from './deposits/deposits.ts'
 import { openPrices } from './deposits/prices.ts'
@@ -14,15 +16,17 @@ import { openEvm } from './network/evm.ts'
 import type { NetworkClient } from './network/port.ts'
 import { openSolana } from './network/solana.ts'
 import { openOwners } from './owners.ts'
+import { type Loop, startLoop } from './running/loop.ts'
 import { describeError } from './running/requests.ts'
 import { openServiceDatabase } from './service-database.ts'
 import { checkSettings, type DepositServiceSettings } from './settings.ts'
 import { openStream } from './streams.ts'
 import type { ServiceDatabase } from './tables.ts'
 import { startTransfers } from './transfers/start-transfers.ts'
+import { openCourier } from './webhooks/deliver-webhooks.ts'
+import { applyEndpoints } from './webhooks/endpoints.ts'
 import { openOutbox } from './webhooks/outbox.ts'
 import { openVault } from './webhooks/secrets.ts'
-import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 export type DepositService = {
   url: string
@@ -139,4 +143,39 @@ function isKnown(networks: readonly NetworkSettings[], { network, symbol, code }
 
 function report({ by, network, symbol, code, count, example }: AssetUsage): string {
   return `${count} ${by} use the asset ${symbol ?? code} of network ${network}, which is missing from the settings (for example ${example})`
+}
+
+type WebhookLoopDeps = {
+  db: ServiceDatabase
+  vault: SecretVault
+  settings: DepositServiceSettings
+  faults: Faults
+  log: Logger
+}
+
+/** The lease of a delivery is longer than twice this. */
+const timeoutMs = 15_000
+
+async function startWebhooks({ db, vault, settings, faults, log }: WebhookLoopDeps): Promise<Loop> {
+  const { webhooks, allowPrivateWebhooks: allowPrivate, pollEveryMs: everyMs } = settings
+  await applyEndpoints({ db, vault, now }, webhooks)
+  const poster = openPoster({ allowPrivate, timeoutMs })
+  const onRoom = () => loop.wake()
+  const courier = openCourier({ db, vault, poster, faults, now, random: Math.random, onRoom, log })
+  const loop = startLoop({ name: 'webhooks', everyMs, log }, async (stopping) => {
+    await courier.turn(stopping)
+    return false
+  })
+  return {
+    wake: () => loop.wake(),
+    stop: async () => {
+      await loop.stop()
+      await courier.idle()
+      poster.close()
+    },
+  }
+}
+
+function now(): Date {
+  return new Date()
 }

@@ -135,7 +135,7 @@ export type ServiceWebhookSettings = {
 }
 
 /** By position: a rejected URL may contain a password. */
-export function findWebhookFaults({ webhooks, allowPrivateWebhooks }: ServiceWebhookSettings): string[] {
+function findWebhookFaults({ webhooks, allowPrivateWebhooks }: ServiceWebhookSettings): string[] {
   const urls = webhooks.map(({ url }) => url).filter((url) => findUrlFault(url) === null)
   return [
     ...webhooks.flatMap((webhook, place) => endpointFaults(webhook, place + 1)),
@@ -188,7 +188,7 @@ export const connectionLimits: ConnectionLimits = {
 }
 
 /** Without any content of the private key. */
-export function findServerFaults({ host = loopback, tls, rateLimit, limits }: ApiServerSettings): string[] {
+function findServerFaults({ host = loopback, tls, rateLimit, limits }: ApiServerSettings): string[] {
   const counts = Object.entries({ ...connectionLimits, ...limits })
   return [
     ...(isIP(host) === 0 ? [`host ${host} is not an IP address`] : []),

@@ -63,7 +63,7 @@ export function refuseUnusable(state: SchemaState, database = 'the database'): S
 }
 
 /** Null if the user may not read them. */
-export async function readMigrations<Tables>(db: Kysely<Tables>): Promise<readonly string[] | null> {
+async function readMigrations<Tables>(db: Kysely<Tables>): Promise<readonly string[] | null> {
   const { rows } = await sql<{ isMade: boolean; mayRead: boolean }>`
     select oid is not null as "isMade", coalesce(has_table_privilege(oid, 'SELECT'), false) as "mayRead"
     from (select to_regclass('public.kysely_migration') as oid) as found`.execute(db)

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import express from 'express'
+import type { Logger } from 'pino'
+import { type HttpServer, startHttpServer } from '../http/server.ts'
+import { serverLimits } from '../http/server-limits.ts'
 import {
   cosign,
   isSignedBy,
@@ -10,6 +14,35 @@ import {
   type SignedCheckpoint,
 } from '../ledger/checkpoint.ts'
 import { isConsistent } from '../ledger/merkle-tree.ts'
+import { logEvent } from '../log/log-event.ts'
+
+/** A checkpoint with a proof and sixteen signatures is shorter. */
+const bodyMax = 64 * 1024
+
+/** `POST /add-checkpoint` of c2sp.org/tlog-witness, and `GET /checkpoints`: the newest confirmed one of each log. */
+export function serveWitness(
+  settings: WitnessSettings & { host: string; port: number; log: Logger },
+): Promise<HttpServer> {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.post(
+    '/add-checkpoint',
+    express.raw({ limit: bodyMax, type: () => true, inflate: false }),
+    (request, response) => {
+      const body = Buffer.isBuffer(request.body) ? request.body.toString() : ''
+      const { status, text, type = 'text/plain', refusal } = addCheckpoint(settings, body)
+      if (refusal !== undefined) logEvent(settings.log, 'witness_refused', refusal)
+      response.status(status).setHeader('content-type', type).end(text)
+    },
+  )
+  app.get('/checkpoints', (_request, response) => {
+    const texts = settings.logs.map(({ name }) => newestText(settings.folder, name) ?? '')
+    response.set('content-type', 'text/plain; charset=utf-8').end(texts.join(''))
+  })
+  const limits = { ...serverLimits, connectionsMax: 256, connectionsPerSourceMax: 128 }
+  return startHttpServer(app, { host: settings.host, port: settings.port, limits, drainMs: 5000 })
+}
 
 export type WitnessSettings = {
   /** Keys of the logs that it watches; the name of a key is the origin of its log. */
@@ -31,7 +64,7 @@ export type WitnessAnswer = {
 const requestForm = /^old (?<old>0|[1-9]\d{0,14})\n(?<proof>(?:[A-Za-z0-9+/]{43}=\n){0,63})\n(?<note>[^]*)$/
 
 /** Answers `add-checkpoint` of c2sp.org/tlog-witness. Runs to its end before the next call, so that none overtakes it. */
-export function addCheckpoint(settings: WitnessSettings, request: string): WitnessAnswer {
+function addCheckpoint(settings: WitnessSettings, request: string): WitnessAnswer {
   const { old = '', proof = '', note = '' } = requestForm.exec(request)?.groups ?? {}
   const checkpoint = readCheckpoint(note)
   if (checkpoint === null) return { status: 400, text: 'not an old size, a proof and a checkpoint\n' }
@@ -88,7 +121,7 @@ export function newestConfirmed(folder: string, origin: string): SignedCheckpoin
   return text === null ? null : readCheckpoint(text)
 }
 
-export function newestText(folder: string, origin: string): string | null {
+function newestText(folder: string, origin: string): string | null {
   try {
     return readFileSync(pathOf(folder, origin), 'utf8')
   } catch (error) {

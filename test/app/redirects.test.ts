@@ -5,8 +5,8 @@ import { postJson } from '../../src/chain/json-rpc.ts'
 import type { NodeConnection } from '../../src/chain/options.ts'
 import { lineOf, messageOf } from '../../src/core/errors.ts'
 import { fetchPrices } from '../../src/jobs/books/fetch-prices.ts'
-import { postWebhook } from '../../src/jobs/canary.ts'
 import { startTracing } from '../../src/ops/tracing/otlp-tracing.ts'
+import { postOnce } from '../../src/outbox/post-webhook.ts'
 import { createServiceCall, probeScope } from '../../src/provider/service-call.ts'
 import { startRawService } from '../support/raw-service.ts'
 import { keyAuth } from '../support/service-auth.ts'
@@ -44,7 +44,7 @@ const clients: Record<string, { call: (url: string) => Promise<string>; says: Re
   },
   'a webhook of a canary': {
     call: async (url) =>
-      JSON.stringify(await postWebhook({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5000 })),
+      JSON.stringify(await postOnce({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5000 })),
     says: /^{"kind":"redirected","problem":"answered 30\d"}$/,
   },
   'a read of prices': {

@@ -12,7 +12,7 @@ type Sending = Pick<ChaosWorld, 'intake'>
 const answerWithinMs = 30_000
 
 /** Of an event that the profile passes over: genuine, stored, and of no deposit, so that the books stay what they would be. */
-export function passedOver(id: string): Buffer {
+function passedOver(id: string): Buffer {
   return Buffer.from(
     JSON.stringify({ id, type: 'endpoint.test', created_at: new Date().toISOString(), data: {} }),
   )

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { notificationFindings } from '../../src/doctor/notifications.ts'
+import { notificationFindings } from '../../src/doctor/examine.ts'
 import { checkMail } from '../../src/jobs/notify/send.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'

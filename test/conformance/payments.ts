@@ -78,7 +78,7 @@ export async function untilListed(subject: Subject, address: string, key = subje
 const usdc = (network: string, amount: string): Trial => ({ network, asset: 'USDC', amount })
 
 /** Each network pays, and each is forwarded to, once. */
-export const routes = [
+const routes = [
   ['mainnet', 'solana'],
   ['solana', 'base'],
   ['base', 'arbitrum'],

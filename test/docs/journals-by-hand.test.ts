@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseJournalFile } from '../../src/config/journal-file.ts'
 import { builtInAccounts } from '../../src/core/chart.ts'
-import { addJournal } from '../../src/jobs/books/book-by-hand.ts'
 import type { Books } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
 import { openExampleBooks } from '../support/example-books.ts'
 import { fences } from '../support/markdown.ts'
+import { addJournal } from '../support/unsigned.ts'
 import { readText } from './pages.ts'
 
 const examples = fences(readText('docs/journals-by-hand.md').split('\n## Examples\n')[1] ?? '')

@@ -3,12 +3,12 @@ import { Client, type CustomTypesConfig } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { changePeriod } from '../../src/jobs/books/close-period.ts'
 import type { Period } from '../../src/ledger/period.ts'
 import type { Books } from '../support/books.ts'
 import { at, claim, payment, txId, webhook } from '../support/evidence.ts'
 import { openExampleBooks } from '../support/example-books.ts'
 import { psqlTable } from '../support/psql-table.ts'
+import { changePeriod } from '../support/unsigned.ts'
 import { readText, root } from './pages.ts'
 
 const page = readText('docs/periods.md')

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { builtInAccounts } from '../../src/core/chart.ts'
-import { bookOpening, readOpeningFile } from '../../src/jobs/books/open-books.ts'
+import { readOpeningFile } from '../../src/jobs/books/open-books.ts'
 import { readAssetNames } from '../../src/store/assets.ts'
 import { readReceived } from '../../src/store/books/groups.ts'
 import { at, claim, delivery, payment, webhook } from '../support/evidence.ts'
 import { failedOf, forged, verifyDocument } from '../support/evidence-bundle.ts'
 import { openEvidenceWorld } from '../support/evidence-world.ts'
 import { people } from '../support/manual-journals.ts'
+import { bookOpening } from '../support/unsigned.ts'
 
 const proveNothing = () => Promise.resolve({ proofs: [], balances: [] })
 

@@ -53,7 +53,7 @@ const log = pino({ level: 'silent' })
 const paymentsAtOnce = 8
 const minedAtOnce = 100
 const leftToNow = 5
-export const yearSeconds = 365 * 86_400
+const yearSeconds = 365 * 86_400
 
 export async function startHistoryGround(
   choices: HistoryChoices,

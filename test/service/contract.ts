@@ -1,4 +1,4 @@
-import { apiDescription } from '../../src/service/http/routes.ts'
+import { apiDescription } from '../../src/service/http/server.ts'
 import { contractOf } from '../support/contract.ts'
 
 const withoutCall = ['key_missing', 'key_unknown', 'rate_limited', 'not_found', 'method_not_allowed']

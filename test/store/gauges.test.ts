@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addJournal } from '../../src/jobs/books/book-by-hand.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import {
   readGauges,
@@ -27,6 +26,7 @@ import { manualJournals, people, written } from '../support/manual-journals.ts'
 import { addPeople, decideTogether, decisionDeps, journalRequest } from '../support/people.ts'
 import { bookPayments, seal } from '../support/sealed-books.ts'
 import { tamper } from '../support/tamper.ts'
+import { addJournal } from '../support/unsigned.ts'
 
 let books: Books
 let gauges: StoreGauges

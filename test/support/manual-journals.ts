@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import { builtInAccounts } from '../../src/core/chart.ts'
 import { isFault } from '../../src/core/errors.ts'
-import type { addJournal, WrittenJournal } from '../../src/jobs/books/book-by-hand.ts'
+import type { ManualJournalDeps, WrittenJournal } from '../../src/jobs/books/book-by-hand.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { at } from './evidence.ts'
 
 export const people = { by: 'erin', approvedBy: 'max' }
 
 /** What it takes to book by hand into the example books, three days after they begin. */
-export function manualJournals(db: Kysely<Tables>, guards: string[] = []): Parameters<typeof addJournal>[0] {
+export function manualJournals(db: Kysely<Tables>, guards: string[] = []): ManualJournalDeps {
   const accountPatterns = [...builtInAccounts(['base', 'arbitrum']), 'assets:bank:main']
   return { db, accountPatterns, guards, now: at(3 * 24 * 60) }
 }

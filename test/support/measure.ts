@@ -22,6 +22,8 @@ type Row = { what: string; is: string; goal: string }
 const participle = /^([A-Z][a-z]+ed|Asked|Done|Found|Given|Kept|Known|Made|Read|Said|Seen|Shown|Told|Wanted)$/
 /** Above this many lines together, a file and its only user are two things to read. */
 const mergedMaxLines = 250
+/** A file with one user has at least this many lines of its own. */
+const ownMinLines = 60
 
 const root = join(import.meta.dirname, '../..')
 const files = pathsIn('src').map(readSource)
@@ -29,6 +31,8 @@ const byPath = new Map(files.map((file) => [file.path, file]))
 const daemon = files.filter(({ path }) => !/^src\/(service|sandbox)\//.test(path))
 const tests = pathsIn('test').filter((path) => !/^test\/(chaos|oracle|conformance|soak|support)\//.test(path))
 const comments = files.flatMap((file) => file.comments.map(({ value }) => value)).join(' ')
+
+const cycles = findCycles()
 
 const rows: Row[] = [
   { what: 'source files', is: `${files.length}`, goal: '≤ 550' },
@@ -49,9 +53,18 @@ const rows: Row[] = [
     is: `${mergeable().length}`,
     goal: '< 20',
   },
+  {
+    what: `files with one importer, in any folder, of fewer than ${ownMinLines} lines`,
+    is: `${small().length}`,
+    goal: '< 20',
+  },
   { what: 'type names declared more than once', is: `${repeatedTypes().length}`, goal: '< 15' },
   { what: 'types named by a bare participle', is: `${participles().length}`, goal: '0' },
-  { what: 'import cycles, types included: cycles, files in them', is: cycles(), goal: '0, 0' },
+  {
+    what: 'import cycles, types included: cycles, files in them',
+    is: `${cycles.length}, ${cycles.flat().length}`,
+    goal: '0, 0',
+  },
   {
     what: 'comments: words, "if", "where"',
     is: `${words(comments)}, ${count(comments, 'if')}, ${count(comments, 'where')}`,
@@ -62,7 +75,18 @@ const rows: Row[] = [
 
 if (process.argv.includes('--json'))
   process.stdout.write(
-    `${JSON.stringify({ rows, mergeable: mergeable(), repeatedTypes: repeatedTypes(), participles: participles() }, null, 2)}\n`,
+    `${JSON.stringify(
+      {
+        rows,
+        cycles,
+        mergeable: mergeable(),
+        small: small(),
+        repeatedTypes: repeatedTypes(),
+        participles: participles(),
+      },
+      null,
+      2,
+    )}\n`,
   )
 else
   for (const { what, is, goal } of rows) process.stdout.write(`${what.padEnd(68)} ${is.padEnd(16)} ${goal}\n`)
@@ -139,11 +163,21 @@ function spread(values: number[]): string {
 
 function mergeable(): string[] {
   return files.flatMap(({ path, lines }) => {
-    const [user, ...others] = files.filter(({ imports }) => imports.has(path))
+    const user = onlyUser(path)
     const isSmall =
-      user !== undefined && dirname(user.path) === dirname(path) && user.lines + lines <= mergedMaxLines
-    return isSmall && others.length === 0 && !user.onDemand.has(path) ? [path] : []
+      user !== null && dirname(user.path) === dirname(path) && user.lines + lines <= mergedMaxLines
+    return isSmall ? [path] : []
   })
+}
+
+function small(): string[] {
+  return files.flatMap(({ path, lines }) => (lines < ownMinLines && onlyUser(path) !== null ? [path] : []))
+}
+
+/** Null if there are several or none, or if it imports the file only when it is needed. */
+function onlyUser(path: string): File | null {
+  const [user = null, ...others] = files.filter(({ imports }) => imports.has(path))
+  return others.length > 0 || user?.onDemand.has(path) === true ? null : user
 }
 
 function participles(): string[] {
@@ -164,15 +198,13 @@ function repeatedTypes(): string[] {
 }
 
 /** Groups of files of which each can be reached from each other. */
-function cycles(): string {
+function findCycles(): string[][] {
   const reached = new Map(files.map(({ path }) => [path, reachableFrom(path)]))
   const inCycle = files.map(({ path }) => path).filter((path) => reached.get(path)?.has(path))
-  const groups = new Set(
-    inCycle.map((path) =>
-      inCycle.filter((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path)).join(),
-    ),
+  const groups = Map.groupBy(inCycle, (path) =>
+    inCycle.filter((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path)).join(),
   )
-  return `${groups.size}, ${inCycle.length}`
+  return [...groups.values()]
 }
 
 function reachableFrom(start: string): Set<string> {

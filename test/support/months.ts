@@ -4,7 +4,7 @@ import type { AccountId } from '../../src/core/chart.ts'
 import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { Journal } from '../../src/core/posting.ts'
-import { changePeriod, type PeriodChangeResult } from '../../src/jobs/books/close-period.ts'
+import { type PeriodChangeResult } from '../../src/jobs/books/close-period.ts'
 import { checkFrozenBalances } from '../../src/jobs/books/ledger-checks.ts'
 import type { Period } from '../../src/ledger/period.ts'
 import { inTransaction, openDatabase } from '../../src/store/database.ts'
@@ -13,6 +13,7 @@ import type { PeriodChange } from '../../src/store/ledger/periods.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, makeDeposit, openBooks } from './books.ts'
 import { usdcOnBase } from './evidence.ts'
+import { changePeriod } from './unsigned.ts'
 
 export const owed = 'liabilities:deposits:channel:shop' as AccountId
 

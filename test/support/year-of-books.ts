@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { encodeObservation } from '../../src/core/evidence.ts'
-import { changePeriod } from '../../src/jobs/books/close-period.ts'
 import type { Period } from '../../src/ledger/period.ts'
 import type { Database } from '../../src/store/database.ts'
 import { cutLedger, makeSnapshot } from '../../src/store/ledger/maintenance.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { claim, recipient, usdcOnArbitrum, usdcOnBase } from './evidence.ts'
+import { changePeriod } from './unsigned.ts'
 
 /** A mismatch of each fifth, and one of twenty of these still open. Half of all deposits are to one owner. */
 export async function storeYear(owner: Database<Tables>, deposits: number): Promise<void> {

@@ -13,8 +13,7 @@ import {
   writeConsistency,
 } from '../../src/ledger/checkpoint.ts'
 import { afterSize, checkpointsAfter, newestCheckpoint } from '../../src/store/ledger/seals.ts'
-import { serveWitness } from '../../src/witness/serve-witness.ts'
-import { newestConfirmed } from '../../src/witness/witness.ts'
+import { newestConfirmed, serveWitness } from '../../src/witness/witness.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openScriptedWork } from '../support/scripted-work.ts'

@@ -149,7 +149,7 @@ async function readPayments(
 }
 
 /** Empty if the node is of the right chain. */
-export async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): Promise<string[]> {
+async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): Promise<string[]> {
   const found = Number(await ask(node, 'chain id', (request) => request({ method: 'eth_chainId' })))
   return found === chainId
     ? []
@@ -157,7 +157,7 @@ export async function chainFaults(node: EvmNode, { name, chainId }: NetworkSetti
 }
 
 /** Null if there is no token at its address. */
-export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number | null> {
+async function readDecimals(node: EvmNode, key: AssetKey): Promise<number | null> {
   const code = assetCode(key)
   if (code === 'native') return nativeDecimals.evm
   return ask(node, `decimals of ${key}`, (request) => callDecimals(request, code as Hex))

@@ -25,7 +25,7 @@ export async function traceFaults(node: EvmNode, { name, reading }: NetworkSetti
 }
 
 /** Moves by contracts, in order. @throws Fault `remote_failed`, also if the node traces no blocks, or not this one */
-export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readonly InnerTransfer[]> {
+async function readTraces(node: EvmNode, block: EvmBlock): Promise<readonly InnerTransfer[]> {
   if (block.transactions === 0) return []
   const dialect = await dialectOf(node)
   const what = `traces of block ${block.height}`

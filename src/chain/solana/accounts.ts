@@ -67,13 +67,13 @@ async function listAccounts(
 }
 
 /** Starts with the layout of the Token program; extensions follow. */
-export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as KitAddress
+const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as KitAddress
 
 /** After the optional authority (36 bytes) and the supply (8 bytes). */
 const decimalsOffset = 44
 
 /** Null if neither token program owns the address. */
-export async function readMint(
+async function readMint(
   node: SolanaNode,
   mint: Address,
 ): Promise<{ program: KitAddress; decimals: number } | null> {
@@ -86,7 +86,7 @@ export async function readMint(
   return decimals === undefined ? null : { program, decimals }
 }
 
-export function isTokenProgram(program: KitAddress): boolean {
+function isTokenProgram(program: KitAddress): boolean {
   return program === TOKEN_PROGRAM_ADDRESS || program === token2022Program
 }
 

@@ -1,7 +1,13 @@
 import { readFrom } from '../../config/environment.ts'
 import { readLedgerKey } from '../../config/environment-settings.ts'
 import { type LogTrust, sealsCheck } from '../../jobs/books/check-seals.ts'
-import { type LedgerOutcome, ledgerChecks } from '../../jobs/books/ledger-checks.ts'
+import { checkValues } from '../../jobs/books/check-values.ts'
+import {
+  checkControlTotals,
+  checkFrozenBalances,
+  checkSnapshots,
+  type LedgerOutcome,
+} from '../../jobs/books/ledger-checks.ts'
 import { decisionsCheck } from '../../jobs/people/check-decisions.ts'
 import {
   makeSigningKey,
@@ -34,7 +40,10 @@ export async function verifyLedgerCommand(context: Context, options: VerifyLedge
       for (const { name, run } of [
         sealsCheck(trust),
         decisionsCheck(pinned ?? administratorIn(trust), administratorIn(trust)),
-        ...ledgerChecks,
+        checkFrozenBalances,
+        checkControlTotals,
+        checkSnapshots,
+        checkValues,
       ])
         all.push({ check: name, ...(await run(db, report)) })
       return all

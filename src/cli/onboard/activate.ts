@@ -37,13 +37,7 @@ export async function activate(
   if (Object.keys(senders).length > 0) file.set([...at.service, 'senders'], senders)
   file.set([...at.service, 'paused'], null)
   file.set([...at.service, 'webhooksSince'], new Date().toISOString())
-  const undo = file.save()
-  try {
-    session.service()
-  } catch (error) {
-    undo()
-    throw error
-  }
+  file.save(() => session.service())
   await withDatabase(session.context, async (db) => {
     const since = (await readClock(db))()
     const isPolled = () => hasSucceeded(db, pollStream(session.name), since)

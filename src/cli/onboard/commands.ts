@@ -1,9 +1,16 @@
 import type { Command } from 'commander'
 import { type Amount, parseAmount } from '../../core/money.ts'
-import { type Act, badValue, parsedOption, ranged, subcommand, timeOption } from '../options.ts'
+import {
+  type Act,
+  badValue,
+  parsedOption,
+  priceDecimals,
+  ranged,
+  subcommand,
+  timeOption,
+} from '../options.ts'
 
 const waits = { min: 0, max: 86_400 }
-export const priceDecimals = 6
 const samples = { min: 10, max: 10_000 }
 
 export function describeOnboard(program: Command, act: Act): void {

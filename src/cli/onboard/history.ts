@@ -8,10 +8,9 @@ import type { Section } from '../../provider/infer/find-records.ts'
 import type { OwnerFileRow } from '../../provider/owners-file.ts'
 import { createClaimReader } from '../../provider/read-claim.ts'
 import { type CallEstimate, historyCalls } from '../doctor/cost.ts'
-import { timeForms } from '../options.ts'
+import { priceDecimals, timeForms } from '../options.ts'
 import { duration } from '../print.ts'
 import { bodyOf } from '../webhooks/profile.ts'
-import { priceDecimals } from './commands.ts'
 import type { OnboardProfile } from './profile.ts'
 import { readList } from './read-list.ts'
 import type { Session } from './session.ts'
@@ -19,7 +18,7 @@ import type { Session } from './session.ts'
 /** In the currency of the price, rounded up to its hundredth. */
 type CallCost = { least: string; most: string }
 
-/** `problem`: no node could tell which heights these are. */
+/** `problem`: no node could give the heights of these times. */
 export type NetworkHistory = { network: string; addresses: number } & (
   | ({ from: bigint; to: bigint; payments: number; seconds: number; cost: CallCost | null } & CallEstimate)
   | { problem: string }
@@ -35,7 +34,7 @@ export type HistoryEstimate = {
   networks: readonly NetworkHistory[]
 }
 
-/** From when on addresses are read; undefined for now. */
+/** The beginning of the history to read; undefined if none is read. */
 export async function askSince({ options, say, ask }: Session): Promise<Date | undefined> {
   if (options.since !== undefined) return options.since
   for (;;) {
@@ -49,7 +48,7 @@ export async function askSince({ options, say, ask }: Session): Promise<Date | u
   return undefined
 }
 
-/** Of a list that goes on, this many records tell how many there are in a day. A hundred calls, if pages are usual. */
+/** The deposits of a longer list are extrapolated from this many. About a hundred calls, with pages of the usual size. */
 const recordsMax = 10_000
 
 export type EstimateRequest = {
@@ -59,7 +58,7 @@ export type EstimateRequest = {
   since: Date
 }
 
-/** What reading from then on takes. Asks the nodes for heights, and the service for its newest records. */
+/** Estimates the calls for reading from then on. Asks the nodes for heights, and the service for its newest records. */
 export async function estimateHistory(
   session: Session,
   { list, profile, rows, since }: EstimateRequest,
@@ -114,7 +113,7 @@ export function historyText({ since, deposits, isExact, listCalls, networks }: H
 
 const thousands = (number: number | bigint) => number.toLocaleString('en-US')
 
-/** When the deposits of the records were, and to which networks they paid and were delivered. */
+/** The time of each deposit, and the networks of its payment and of its delivery. */
 function placesOf(
   { name, service }: Session,
   { profile, records }: Pick<EstimateRequest, 'profile'> & { records: readonly unknown[] },
@@ -130,7 +129,7 @@ function placesOf(
   })
 }
 
-/** As many in the same time as in these, which are the newest ones or the oldest ones. */
+/** Continues the rate of these, which are the newest deposits or the oldest ones. */
 export function extrapolate(times: readonly Date[], since: Date, now: Date): number {
   const sorted = times.map((time) => time.getTime()).toSorted((left, right) => left - right)
   const [oldest, newest] = [sorted[0], sorted.at(-1)]

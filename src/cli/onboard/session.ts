@@ -1,14 +1,24 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parse } from 'yaml'
+import { type Document, parse, parseDocument } from 'yaml'
 import { type Environment, isSet } from '../../config/environment.ts'
 import { parseSettings, type ServiceSettings, type Settings } from '../../config/settings.ts'
+import { Fault, messageOf } from '../../core/errors.ts'
 import { defaultService, type ServiceName } from '../../core/evidence.ts'
 import type { Amount } from '../../core/money.ts'
 import { askPerson, isAgreed } from '../ask.ts'
 import { attachedEnvironment, type Context } from '../context.ts'
+import { readTextFile } from '../files.ts'
 import { badValue, wrongUse } from '../options.ts'
-import { openSettingsDocument, type SettingsDocument } from './settings-document.ts'
 
 export type OnboardOptions = {
   url?: string
@@ -103,4 +113,72 @@ export function sectionOf(option: string, text: string): object {
     `${option} is no YAML mapping`,
     `give it like ${option} '{ header: X-Token, secret: SERVICE_API_ACME_KEY }'`,
   )
+}
+
+type YamlPath = readonly string[]
+
+/** The settings file, edited without losing its comments. */
+type SettingsDocument = {
+  has: (path: YamlPath) => boolean
+  /** Undefined if it is missing. */
+  read: (path: YamlPath) => unknown
+  /** Null removes it. Call `save` to write the file. */
+  set: (path: YamlPath, value: unknown) => void
+  /** If the check throws, the file is as it was. */
+  save: (check?: () => void) => void
+}
+
+/** @throws Fault `settings_bad` if the file is no YAML */
+export function openSettingsDocument(path: string): SettingsDocument {
+  const before = readTextFile('DEPOSITD_CONFIG', path)
+  const document: Document = parseDocument(before)
+  const [error] = document.errors
+  if (error !== undefined)
+    throw new Fault('settings_bad', {
+      faults: [`DEPOSITD_CONFIG is not YAML: ${error.message.split('\n')[0]}`],
+    })
+  let saved = before
+  return {
+    has: (at) => document.hasIn(at),
+    read: (at) => valueAt(document.toJS(), at),
+    set(at, value) {
+      if (value === null) document.deleteIn(at)
+      else document.setIn(at, document.createNode(value))
+    },
+    save(check = () => undefined) {
+      const earlier = saved
+      saved = document.toString({ lineWidth: 110, singleQuote: true })
+      replaceFile(path, saved)
+      try {
+        check()
+      } catch (refusal) {
+        replaceFile(path, earlier)
+        throw refusal
+      }
+    },
+  }
+}
+
+function valueAt(value: unknown, path: YamlPath): unknown {
+  return path.reduce<unknown>(
+    (inner, name) =>
+      typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[name] : undefined,
+    value,
+  )
+}
+
+/** The daemon reads the file while it runs, as another user perhaps, and must never see half of it. */
+function replaceFile(path: string, text: string): void {
+  try {
+    const target = realpathSync(path)
+    const { mode, uid, gid } = statSync(target)
+    const whole = `${target}.new`
+    writeFileSync(whole, text, { mode })
+    chmodSync(whole, mode)
+    chownSync(whole, uid, gid)
+    renameSync(whole, target)
+  } catch (error) {
+    const fix = 'run this command as a user who may write the file and its folder'
+    throw wrongUse(`DEPOSITD_CONFIG cannot be written: ${messageOf(error)}`, fix, { cause: error })
+  }
 }

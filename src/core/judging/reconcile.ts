@@ -1,3 +1,4 @@
+import type { AssetKey } from '../asset.ts'
 import { isWrittenOff } from '../matching/decisions.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf, total } from '../matching/fold.ts'
@@ -24,7 +25,6 @@ import {
   pendingEvidence,
   refusalOf,
 } from './overdue.ts'
-import { findShortage, type Shortage } from './shortage.ts'
 
 /** In the order of a deposit's life. */
 export const depositStates = [
@@ -226,4 +226,27 @@ function inStateSince({ evidence, state, finalAt, settledAt }: StuckContext): Da
     held: latest([finalAt, statuses.api.get('held') ?? null]),
   }
   return began[state] ?? null
+}
+
+/** What a finished delivery lacks beyond the tolerance. Once due, the service owes it. */
+type Shortage = { asset: AssetKey; amount: Amount; dueAt: Date }
+
+type ShortageContext = Pick<DepositEvidence, 'api'> & {
+  finalAt: Date | null
+  settledAt: Date | null
+  mismatches: readonly Mismatch[]
+}
+
+/** Null before the deadline, and unless the API states the delivery as finished: a webhook books nothing. */
+function findShortage(
+  { api, finalAt, settledAt, mismatches }: ShortageContext,
+  { settlementWithinMs }: Policy,
+  now: Date,
+): { shortage: Shortage | null; recheckAt: Date | null } {
+  const loss = mismatches.find(({ kind }) => kind === 'settlement_short')?.loss
+  const isFinished = settledAt !== null && api?.status === 'settled'
+  if (finalAt === null || !isFinished || !loss) return { shortage: null, recheckAt: null }
+  const dueAt = new Date(finalAt.getTime() + settlementWithinMs)
+  if (dueAt > now) return { shortage: null, recheckAt: dueAt }
+  return { shortage: { asset: loss.asset, amount: loss.amount, dueAt }, recheckAt: null }
 }

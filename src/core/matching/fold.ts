@@ -42,7 +42,7 @@ export const statusRank: Record<ClaimStatus, number> = {
   failed: 5,
 }
 
-export function isFurther(one: Claim, other: Claim): boolean {
+function isFurther(one: Claim, other: Claim): boolean {
   return statusRank[one.status] > statusRank[other.status]
 }
 

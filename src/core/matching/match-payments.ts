@@ -135,6 +135,6 @@ function isNamed({ network, tx, address, index }: Claim['deposit'], leg: ChainLe
   return leg.network === network && leg.tx === tx && leg.to === address && leg.index === index
 }
 
-export function liveFirst(left: ChainLeg, right: ChainLeg): number {
+function liveFirst(left: ChainLeg, right: ChainLeg): number {
   return Number(left.state === 'orphaned') - Number(right.state === 'orphaned')
 }

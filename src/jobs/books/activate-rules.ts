@@ -4,7 +4,6 @@ import type { Rules } from '../../core/decide.ts'
 import { Fault } from '../../core/errors.ts'
 import { type RuleSet, readRuleSet, writeRuleSet } from '../../core/rule-set.ts'
 import { markAllDue } from '../../store/books/groups.ts'
-import { inTransaction } from '../../store/database.ts'
 import {
   type ActiveRules,
   activeRules,
@@ -61,17 +60,10 @@ async function completeActivation(db: Kysely<Tables>, active: ActiveRules | null
   if (active?.isApplied === false) await decideAllAnew(db, active.digest)
 }
 
-/** For a change of what all decisions rest on: nothing is decided meanwhile, and everything stored is due after it. */
-export async function beforeAllDecisions<Result>(
-  db: Kysely<Tables>,
-  work: (tx: Transaction<Tables>) => Promise<Result>,
-): Promise<Result> {
-  const { digest, result } = await inTransaction(db, (tx) => holdingDecisions(tx, work))
-  await decideAllAnew(db, digest)
-  return result
-}
-
-/** `decideAllAnew` follows after the commit. If the process ends in between, the daemon does it. */
+/**
+ * For a change of what all decisions rest on: nothing is decided meanwhile. `decideAllAnew` follows after the commit; if the
+ * process ends in between, the daemon does it.
+ */
 export async function holdingDecisions<Result>(
   tx: Transaction<Tables>,
   work: (tx: Transaction<Tables>) => Promise<Result>,

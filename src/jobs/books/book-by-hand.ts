@@ -7,7 +7,6 @@ import { breaksGuard, guardedChanges } from '../../ledger/account-guards.ts'
 import { type DraftLine, draftTransfers, isReason } from '../../ledger/draft-journal.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import { findDeposits } from '../../store/books/show-deposits.ts'
-import { inTransaction, withoutRace } from '../../store/database.ts'
 import { lockBalances, openedAccounts } from '../../store/ledger/accounts.ts'
 import {
   adjustmentPeriod,
@@ -43,20 +42,9 @@ export type ManualJournalDeps = {
 export type JournalPreview = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers' | 'depositId'>
 
 /**
- * Books all or nothing. An identical journal, or one with the same reference, is booked once.
+ * An identical journal, or one with the same reference, is booked once.
  * @throws Fault `usage_bad` that lists every problem of the journal
  */
-export async function addJournal(
-  deps: ManualJournalDeps,
-  written: WrittenJournal,
-  people: Omit<ByHand, 'reason'>,
-): Promise<BookedJournal> {
-  return await withoutRace(() =>
-    inTransaction(deps.db, (tx) => bookJournal({ ...deps, db: tx }, written, people)),
-  )
-}
-
-/** As `addJournal`, within a transaction. */
 export async function bookJournal(
   deps: Omit<ManualJournalDeps, 'db'> & { db: Transaction<Tables> },
   written: WrittenJournal,
@@ -83,7 +71,7 @@ export async function bookJournal(
   return booked
 }
 
-/** @throws Fault `usage_bad` if `addJournal` would refuse the journal */
+/** @throws Fault `usage_bad` if the journal would be refused */
 export async function checkJournal(
   { db, accountPatterns, guards, now }: ManualJournalDeps,
   { date, reason, reference, lines, ...about }: WrittenJournal,

@@ -25,8 +25,6 @@ export type LogTrust = {
   keys: readonly NoteKey[]
 }
 
-export const nothingPublished: LogTrust = { published: new Map(), keys: [] }
-
 /** How far a check has come. */
 export type LogCheck = {
   /** Number of the last checked seal. */

@@ -96,7 +96,7 @@ function acquiredBy(origin: bigint, at: Date | null): string {
   return at === null ? `${origin}` : `${origin} at ${at.toISOString()}`
 }
 
-/** Each on one side only; the texts of a side differ. */
+/** The texts that only one side has. Each text occurs once on its side. */
 function differing(stored: readonly string[], again: readonly string[]): string[] {
   const [is, shouldBe] = [new Set(stored), new Set(again)]
   return [

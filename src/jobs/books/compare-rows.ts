@@ -143,7 +143,7 @@ function shownValue(value: string | null): string {
 const runsMax = 20
 
 /** Consecutive numbers as a run: `1, 4 to 9 and 12`. */
-export function listOf(ids: readonly bigint[]): string {
+function listOf(ids: readonly bigint[]): string {
   const runs: [first: bigint, last: bigint][] = []
   for (const id of ids) {
     const run = runs.at(-1)

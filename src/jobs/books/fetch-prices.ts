@@ -1,4 +1,5 @@
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
+import { readResponse } from '../../http/read-response.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { importPrices, type PriceImportCounts } from './import-prices.ts'
@@ -41,14 +42,8 @@ function problemIn(error: unknown): string {
 async function read(url: string): Promise<string> {
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
   if (!response.ok) throw new Error(`HTTP ${response.status}`)
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > bytesMax) throw new Error(`the file is larger than ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+  const problem = `the file is larger than ${bytesMax} bytes`
+  return (await readResponse(response, { bytesMax, problem })).toString()
 }
 
 async function* linesOf(text: string): AsyncGenerator<string> {

@@ -16,13 +16,11 @@ import { type OwnFunds, type StatedOpening, statedOpening } from '../../ledger/o
 import { readCsv } from '../../provider/owners-file.ts'
 import type { AssetNames } from '../../store/assets.ts'
 import { countUndecided } from '../../store/books/groups.ts'
-import { withoutRace } from '../../store/database.ts'
 import { adjustmentPeriod, type BookedJournal, type ByHand, bookByHand } from '../../store/ledger/journals.ts'
 import { accountOwners, readOpeningState, saveOpeningLots } from '../../store/ledger/openings.ts'
 import { readValued } from '../../store/ledger/values.ts'
 import { activeRules } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { beforeAllDecisions } from './activate-rules.ts'
 import { found, type JournalPreview, refused, refuseOnePerson, refuseReason } from './book-by-hand.ts'
 import { type ProvedOpening, refuseUnproved } from './prove-opening.ts'
 
@@ -79,7 +77,7 @@ type OpeningRows = { rows: readonly OpeningRow[]; lots: StatedOpening['lots']; r
 export type OpeningPreview = JournalPreview & OpeningRows
 export type BookedOpening = BookedJournal & OpeningRows
 
-/** @throws Fault `usage_bad` if `bookOpening` would refuse it, except for differences */
+/** @throws Fault `usage_bad` if the opening would be refused, except for differences */
 export async function checkOpening(
   { db, now }: Pick<OpeningDeps, 'db' | 'now'>,
   { at, received, stated, prove, toSuspense }: Opening,
@@ -176,23 +174,10 @@ export async function untilDecided<Result>(
 }
 
 /**
- * Booked once, and proved anew while nothing is decided. Then every deposit is due for a new decision, which reverses
- * the journals of events up to the opening.
+ * Booked once, and proved anew. Within `holdingDecisions`: nothing is decided meanwhile, and after the commit every deposit is due
+ * for a new decision, which reverses the journals of events up to the opening.
  * @throws Fault `usage_bad`, also if there are differences and no decision
  */
-export async function bookOpening(
-  deps: Pick<OpeningDeps, 'db' | 'now'>,
-  opening: Opening,
-  people: ByHand,
-): Promise<BookedOpening> {
-  return await withoutRace(() =>
-    beforeAllDecisions(deps.db, (tx: Transaction<Tables>) =>
-      bookOpeningWithin({ ...deps, db: tx }, opening, people),
-    ),
-  )
-}
-
-/** While nothing is decided; every deposit is due for a new decision after the commit. @throws as `bookOpening` */
 export async function bookOpeningWithin(
   deps: { db: Transaction<Tables>; now: () => Date },
   opening: Opening,

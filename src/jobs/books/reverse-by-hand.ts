@@ -1,6 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
-import { inTransaction, withoutRace } from '../../store/database.ts'
 import {
   type BookedJournal,
   type ByHand,
@@ -9,25 +8,13 @@ import {
   reversalPeriod,
 } from '../../store/ledger/journals.ts'
 import type { Tables } from '../../store/tables.ts'
-import { beforeAllDecisions } from './activate-rules.ts'
-import { found, type JournalPreview, refused, refuseOnePerson, refuseReason } from './book-by-hand.ts'
+import { found, type JournalPreview, refused, refuseReason } from './book-by-hand.ts'
 
 /**
- * The reversal has the date of the original; if that month is closed, it enters the books of the next open month.
+ * The reversal has the date of the original; if that month is closed, it enters the books of the next open month. That of an
+ * opening needs `holdingDecisions`: what happened before the opening is to be booked again.
  * @throws Fault `usage_bad`
  */
-export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<BookedJournal> {
-  refuseOnePerson(byHand)
-  refuseReason(byHand.reason)
-  const { kind } = await reversible(db, id)
-  const reverse = (tx: Transaction<Tables>) => bookReversal(tx, id, byHand)
-  // Without the opening, what happened before it is to be booked.
-  return await withoutRace(() =>
-    kind === 'opening' ? beforeAllDecisions(db, reverse) : inTransaction(db, reverse),
-  )
-}
-
-/** Not of an opening: that makes every deposit due for a new decision. */
 export async function bookReversal(
   tx: Transaction<Tables>,
   id: bigint,
@@ -39,7 +26,7 @@ export async function bookReversal(
   return found(tx, await bookByHand(tx, journal, byHand))
 }
 
-/** @throws Fault `usage_bad` if `reverseJournal` would refuse it */
+/** @throws Fault `usage_bad` if the reversal would be refused */
 export async function checkReversal(
   db: Kysely<Tables>,
   id: bigint,

@@ -1,4 +1,5 @@
 import { Fault, messageOf } from '../../core/errors.ts'
+import { readResponse } from '../../http/read-response.ts'
 import { isSignedBy, readCheckpoint, type Witness, writeConsistency } from '../../ledger/checkpoint.ts'
 import { consistencyProof } from '../../ledger/merkle-tree.ts'
 import type { Database } from '../../store/database.ts'
@@ -69,21 +70,11 @@ async function submit(
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     })
-    return { status: response.status, text: await readText(response) }
+    const answer = await readResponse(response, { bytesMax: answerMax, problem: 'its answer is too large' })
+    return { status: response.status, text: answer.toString() }
   } catch (error) {
     throw failure(witness, messageOf(error), error)
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > answerMax) throw new Error('its answer is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function failure({ key, url }: Witness, problem: string, cause?: unknown): Fault<'remote_failed'> {

@@ -161,7 +161,7 @@ const blocksMax = 1000n
 type RereadResult = { transfers: ChainTransfer[]; movements: BalanceMovement[]; problem: string | null }
 
 /** If a range cannot be read, the reason becomes the problem of its searches. */
-export async function rereadRanges(
+async function rereadRanges(
   run: ProofRun,
   searched: readonly DifferenceSearchResult[],
 ): Promise<{ stored: number; searched: DifferenceSearchResult[] }> {

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import type { EventPayload } from '../../core/event-payload.ts'
-import type { EndpointAnswer, OutgoingWebhook } from '../../outbox/post-webhook.ts'
+import type { EndpointAnswer, OutgoingWebhook, Poster } from '../../outbox/post-webhook.ts'
 import type { SecretRowId, SecretVault } from '../../outbox/secret-vault.ts'
 import { readSecret, type SigningKey, signedHeaders } from '../../outbox/signing-key.ts'
-import type { EventAttempt } from '../../store/event-deliveries.ts'
-import type { SealedSecret } from '../../store/event-endpoints.ts'
+import { appendAttempts, type EventAttempt } from '../../store/event-deliveries.ts'
+import { namedEndpoint, type SealedSecret, sealedSecrets } from '../../store/event-endpoints.ts'
 import type { FeedEvent } from '../../store/events.ts'
+import type { Tables } from '../../store/tables.ts'
 
 /** @throws Fault `settings_bad` if the secrets were encrypted with another key */
 export function signingKeys(
@@ -65,4 +68,25 @@ export function attemptOf(
       ? ({ status: answer.status, problem: null } as const)
       : ({ status: null, problem: answer.problem } as const)
   return { sequence, at, durationMs, ...result }
+}
+
+type SendTestDeps = { db: Kysely<Tables>; vault: SecretVault; poster: Poster; now: () => Date }
+
+/** Signed like an event, but not one: it has no sequence, and is not sent again. Also to a paused endpoint. */
+export async function sendTest(
+  { db, vault, poster, now }: SendTestDeps,
+  name: string,
+): Promise<EventAttempt & { eventId: string }> {
+  const { id, url } = await namedEndpoint(db, name)
+  const at = now()
+  const keys = signingKeys(vault, id, await sealedSecrets(db, id, at))
+  const eventId = randomUUID()
+  const test = { id: eventId, type: 'endpoint.test', timestamp: at.toISOString(), sequence: null, data: {} }
+  const request = signedRequest(keys, { url, id: eventId, body: JSON.stringify(test), at })
+  const began = performance.now()
+  const answer = await poster.post(request, new AbortController().signal)
+  const durationMs = Math.round(performance.now() - began)
+  const attempt = attemptOf(null, { answer, at, durationMs })
+  await appendAttempts(db, id, [attempt])
+  return { ...attempt, eventId }
 }

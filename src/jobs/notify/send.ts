@@ -2,8 +2,8 @@ import { createTransport, type Transporter } from 'nodemailer'
 import { isLoopback } from '../../config/environment-settings.ts'
 import type { EmailTarget, NotificationTarget } from '../../config/notifications.ts'
 import { messageOf } from '../../core/errors.ts'
+import { postOnce } from '../../outbox/post-webhook.ts'
 import { type NoticeContent, slackText } from '../../presentation/notice.ts'
-import { postWebhook } from '../canary.ts'
 
 export type OutgoingNotice = {
   /** The same in each attempt. */
@@ -33,7 +33,7 @@ export function openSender(target: NotificationTarget, sign: SignNotice): Notice
   const send = async (notice: OutgoingNotice) => {
     const { body, headers } = requestOf(target, notice, sign)
     if (headers === null) return 'the secret cannot sign'
-    const posted = await postWebhook({ url: target.url, headers, body, timeoutMs, accepts })
+    const posted = await postOnce({ url: target.url, headers, body, timeoutMs, accepts })
     return posted.kind === 'accepted' ? null : posted.problem
   }
   return { send, close: () => undefined }

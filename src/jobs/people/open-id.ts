@@ -42,7 +42,7 @@ export type OpenId = {
   finish: (token: SignInToken, search: URLSearchParams) => Promise<SignInToken>
 }
 
-export const callbackPath = '/sign-in/open-id/callback'
+const callbackPath = '/sign-in/open-id/callback'
 
 /** Base64url, with a space between them. */
 const startedForm = /^(?<verifier>[\w-]+) (?<state>[\w-]+) (?<nonce>[\w-]+)$/

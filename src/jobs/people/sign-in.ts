@@ -201,7 +201,7 @@ export async function takePasskey(
 }
 
 /** P-256, and RSA of older devices. */
-export const algorithms = [-7, -257] as const
+const algorithms = [-7, -257] as const
 
 async function registered(
   { origin }: SignInDeps,

@@ -156,7 +156,7 @@ function* pairsOf(lines: readonly ImportLine[]) {
 const namedMax = 20
 
 /** Accounts that need a code and lack one. Collected before anything is written. */
-export class ImportGaps {
+class ImportGaps {
   readonly #currency: string
   readonly #chart: Chart | null
   readonly #accounts = new Set<string>()

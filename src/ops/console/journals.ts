@@ -1,24 +1,27 @@
+import { isFault } from '../../core/errors.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { journalColumns, journalKinds } from '../../presentation/journal.ts'
 import type { JournalLine } from '../../store/ledger/journals.ts'
+import { draftsOf } from './decision-routes.ts'
+import { refused } from './forms.ts'
 import { factsOf, type Html, type HtmlContent, html, tableOf, timeOf, withShown } from './html.ts'
 import { type ConsolePage, filterForm, pager, sectionOf } from './page.ts'
 import { hidden } from './passkey-form.ts'
-import { type ConsoleUser, mayRequest } from './people.ts'
+import { type ConsoleUser, mayRequest, requesterOf } from './people.ts'
 import { monthOf, numberOf, oneOf, readQuery, shortText } from './query.ts'
-import type { ConsoleJournalFilter, JournalDetail } from './reader.ts'
-import type { ConsoleRequest } from './request.ts'
+import type { ConsoleJournalFilter, ConsoleReader, JournalDetail } from './reader.ts'
+import { type ConsoleAnswer, type ConsoleRequest, readNumbered } from './request.ts'
 
 const pageMax = 50
 
 /** @throws Fault `request_refused` if a filter is unknown */
-export function journalFilter(search: URLSearchParams): ConsoleJournalFilter {
+function journalFilter(search: URLSearchParams): ConsoleJournalFilter {
   const fields = { period: monthOf, kind: oneOf(journalKinds), by: shortText, before: numberOf }
   return { ...readQuery(search, fields), limit: pageMax }
 }
 
 /** The newest first. */
-export function journalsPage(
+function journalsPage(
   rows: readonly JournalLine[],
   wish: ConsoleJournalFilter,
   user: ConsoleUser | null,
@@ -58,7 +61,7 @@ function linked(name: string, show: HtmlContent) {
   return show === '' ? [] : [{ name, lines: [], show }]
 }
 
-export function journalPage(journal: JournalDetail, user: ConsoleUser | null): ConsolePage {
+function journalPage(journal: JournalDetail, user: ConsoleUser | null): ConsolePage {
   const { id, kind, key, place, transfers, depositId, reverses, reversedBy, byHand } = journal
   const title = `Journal ${id}: ${kind.replaceAll('_', ' ')}`
   const people = byHand && [
@@ -97,7 +100,7 @@ function reversalForm(id: bigint, { formToken }: ConsoleUser): Html {
 const linesMax = 8
 
 /** Of the form; empty lines are left out. @returns the journal as a file of it says it */
-export function journalOf(field: ConsoleRequest['field']): object {
+function journalOf(field: ConsoleRequest['field']): object {
   const written = (name: string) => (field(name) === '' ? {} : { [name]: field(name) })
   const mismatch = field('mismatch')
   const lines = Array.from({ length: linesMax }, (_, place) => {
@@ -119,7 +122,7 @@ const lineFields = ['debit', 'credit', 'amount', 'asset'] as const
 type JournalChoices = { accounts: readonly string[]; assets: readonly string[] }
 
 /** Works without script: the browser offers the accounts and assets. `problem`: of what is written; empty if there is none. */
-export function newJournalPage(
+function newJournalPage(
   { accounts, assets }: JournalChoices,
   { formToken }: ConsoleUser,
   { field, problem }: { field: ConsoleRequest['field']; problem: string },
@@ -147,4 +150,48 @@ ${listOf('accounts', accounts)}${listOf('assets', assets)}
 
 function listOf(id: string, options: readonly string[]): Html {
   return html`<datalist id="${id}">${options.map((one) => html`<option value="${one}"></option>`)}</datalist>`
+}
+
+export async function showJournals({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const wish = journalFilter(search)
+  return journalsPage(await reader.journals(wish), wish, user)
+}
+
+export async function showJournal({ reader, user, search, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  return journalPage(await readNumbered('journal', id, reader.journal), user)
+}
+
+export async function showNewJournal({ reader, user, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  readQuery(search, {})
+  const person = requesterOf(user, 'journal')
+  return newJournalPage(await choicesFor(reader), person, { field: () => '', problem: '' })
+}
+
+/** A journal with a problem comes back as it was written. */
+export async function draftJournal({ reader, people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const person = requesterOf(user, 'journal')
+  try {
+    return await draftsOf(people, person, [people.journalOf(journalOf(field))])
+  } catch (error) {
+    if (!isFault(error, 'usage_bad')) throw error
+    const { problem, fix } = error.details
+    return newJournalPage(await choicesFor(reader), person, { field, problem: `${problem}: ${fix}` })
+  }
+}
+
+async function choicesFor(reader: ConsoleReader) {
+  const { trial } = await reader.ledger()
+  const lines = 'value' in trial ? trial.value.lines : []
+  const accounts = new Set([...reader.ownAccounts, ...lines.map(({ account }) => account)])
+  const assets = reader.networkSettings.flatMap(({ name, assets: own }) => own.map((one) => `${name}/${one}`))
+  return { accounts: [...accounts].toSorted(), assets }
+}
+
+export async function draftReversal({ people, user, id, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const reason = field('reason')
+  if (reason === '') throw refused('give a reason', 400)
+  return draftsOf(people, requesterOf(user, 'reversal'), [
+    { kind: 'reversal', change: { journal: id, reason } },
+  ])
 }

@@ -37,7 +37,7 @@ export function signedIn(user: ConsoleUser | null): ConsoleUser {
 }
 
 /** Who may do what changes and signs no books. */
-export const mayDo = {
+const mayDo = {
   'work on cases': ['operator'],
   'handle webhooks': ['operator', 'administrator'],
   'run the doctor': ['operator', 'administrator'],

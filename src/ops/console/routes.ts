@@ -1,4 +1,4 @@
-import type { SavedView, ViewPage } from '../../core/saved-view.ts'
+import { type SavedView, type ViewPage, viewNameMax, viewPages } from '../../core/saved-view.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
 import { addressesPage, addressFilter, endAddresses, importAddresses } from './addresses.ts'
 import { attachToCase, downloadAttachment, undoWork, workOnCase, workOnCases } from './case-routes.ts'
@@ -17,14 +17,23 @@ import {
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { runDoctor, showDoctor } from './doctor.ts'
 import { downloadBundle, downloadDispute, downloadExport } from './downloads.ts'
-import { draftJournal, draftReversal, showJournal, showJournals, showNewJournal } from './journal-routes.ts'
+import { refused } from './forms.ts'
+import { draftJournal, draftReversal, showJournal, showJournals, showNewJournal } from './journals.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
 import { proposalFilter, proposalsPage, servicesPage } from './lists.ts'
 import { mismatchPage } from './mismatch-page.ts'
 import { causesPage, mentionsMax, mentionsPage, mismatchesPage, mismatchFilter } from './mismatches.ts'
 import { networksPage } from './networks.ts'
 import { overviewPage } from './overview.ts'
-import { type ConsolePeople, type ConsoleUser, may, mayRequest, namesOf, personWho } from './people.ts'
+import {
+  type ConsolePeople,
+  type ConsoleUser,
+  may,
+  mayRequest,
+  namesOf,
+  personWho,
+  signedIn,
+} from './people.ts'
 import { changePeople, peoplePage } from './people-pages.ts'
 import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
 import { type ConsoleReader, choicesOf } from './reader.ts'
@@ -42,10 +51,9 @@ import {
   startOpenId,
   startSignIn,
   takePasskey,
-} from './sign-in-routes.ts'
-import { viewQuery } from './tabs.ts'
+} from './sign-in.ts'
+import { listPath, viewQuery } from './tabs.ts'
 import { changeTokens, showTokens } from './tokens.ts'
-import { changeViews } from './views.ts'
 import { dropWebhook, retryWebhooks, showQuarantine, showWebhook } from './webhooks.ts'
 
 type Route = { get?: ConsoleHandler; post?: ConsoleHandler; isPublic?: true; takesFile?: true }
@@ -235,4 +243,26 @@ async function showLedger({ reader, user, search }: ConsoleRequest): Promise<Con
 async function showStatement({ reader, search }: ConsoleRequest): Promise<ConsoleAnswer> {
   const wish = statementFilter(search, new Date())
   return statementPage(wish.owner === '' ? [] : await reader.statement(wish), wish)
+}
+
+const filters = { mismatches: mismatchFilter, deposits: depositFilter }
+
+/** Lists under a name, which all who sign in see. */
+async function changeViews({ reader, people, user, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const { person: savedBy } = signedIn(user)
+  const page = oneOf(viewPages)('page', field('page'))
+  const name = field('name')
+  if (name === '' || name.length > viewNameMax || /\p{C}/u.test(name))
+    throw refused(`give a name of at most ${viewNameMax} signs`, 400)
+  const query = readView(page, field('filter'), reader)
+  if (field('action') === 'remove') await people.removeView({ page, name })
+  else await people.saveView({ page, name, query, savedBy })
+  return { redirect: listPath(page, query) }
+}
+
+/** @throws Fault `request_refused` if it is no filter of the page */
+function readView(page: ViewPage, filter: string, reader: ConsoleReader): string {
+  const query = viewQuery(filter)
+  filters[page](new URLSearchParams(query), reader)
+  return query
 }

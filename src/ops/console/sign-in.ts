@@ -1,13 +1,96 @@
 import { challengeOf, readPasskey } from '../../people/passkey.ts'
-import { formTokenOf } from './forms.ts'
+import { formTokenOf, refused } from './forms.ts'
 import { type Html, html, whole } from './html.ts'
 import { type ConsolePage, sectionOf } from './page.ts'
-import { creationOptions, hidden, passkeyForm, requestOptions } from './passkey-form.ts'
-import type { ConsolePeople, ConsoleUser } from './people.ts'
+import { assertionOf, creationOptions, hidden, passkeyForm, requestOptions } from './passkey-form.ts'
+import { type ConsolePeople, type ConsoleUser, signedIn } from './people.ts'
+import { missing, readQuery, shortText } from './query.ts'
+import type { ConsoleAnswer, ConsoleRequest } from './request.ts'
+
+export async function startSignIn({ people, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const { to = '/' } = readQuery(search, { to: shortText })
+  const { origin, openId } = people
+  const provider = openId?.name ?? null
+  return signInPage(await people.startSignIn(), { origin, provider, to: localPath(to) })
+}
+
+/** Links lead back to this console alone. */
+function localPath(path: string): string {
+  return /^\/(?:[\w-][\w/-]*)?$/.test(path) ? path : '/'
+}
+
+export async function signIn({ people, token, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const signed = await people.signIn(token ?? '', assertionOf(field('passkey')))
+  return { redirect: localPath(field('to')), token: signed }
+}
+
+export async function startOpenId({ people }: ConsoleRequest): Promise<ConsoleAnswer> {
+  return openIdOf(people).start()
+}
+
+export async function finishOpenId({ people, token, search }: ConsoleRequest): Promise<ConsoleAnswer> {
+  return { redirect: '/', token: await openIdOf(people).finish(token ?? '', search) }
+}
+
+function openIdOf({ openId }: ConsolePeople): NonNullable<ConsolePeople['openId']> {
+  if (openId === null) throw missing('page', '/sign-in/open-id')
+  return openId
+}
+
+export async function signInByLink({ people, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const token = await people.signInByLink(id)
+  if (token === null) throw refused('this link was used already or has ended: begin at /sign-in')
+  return { redirect: '/', token }
+}
+
+export async function signOut({ people, token }: ConsoleRequest): Promise<ConsoleAnswer> {
+  await people.signOut(token ?? '')
+  return { redirect: '/sign-in', token: '' }
+}
+
+/** A command line asks for a session. */
+export async function showDevice({ people, user, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const device = deviceOf(id)
+  if (user === null) return { redirect: `/sign-in?to=/login/${device}` }
+  return devicePage(user, { device, code: people.codeOfDevice(device) })
+}
+
+export async function grantDevice({ people, user, id }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const person = signedIn(user)
+  await people.grantDevice(deviceOf(id), person.token)
+  return grantedPage(person)
+}
+
+function deviceOf(id: string): string {
+  if (/^[\w-]{43}$/.test(id)) return id
+  throw missing('login', '…')
+}
+
+export async function showYou({ user }: ConsoleRequest): Promise<ConsoleAnswer> {
+  return user === null ? { redirect: '/sign-in' } : youPage(user)
+}
+
+export async function showInvitation({ people, id, token }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const invitation = await people.invitation(id)
+  if (invitation === null) throw missing('invitation', '…')
+  const held = token ?? (await people.startSignIn()).token
+  return invitationPage(invitation, { origin: people.origin, link: id, token: held })
+}
+
+/** Makes the passkey; for the first administrator, then takes what they signed with it. */
+export async function takePasskey({ people, id, field }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const text = field('text')
+  if (text !== '')
+    return enteredPage(
+      await people.enter(id, Buffer.from(text, 'base64url').toString(), assertionOf(field('passkey'))),
+    )
+  await people.takePasskey(id, field('passkey'))
+  return { redirect: `/invitations/${id}` }
+}
 
 type StartedSignIn = Awaited<ReturnType<ConsolePeople['startSignIn']>>
 
-export function signInPage(
+function signInPage(
   { token, challenge }: StartedSignIn,
   { origin, provider, to }: { origin: string; provider: string | null; to: string },
 ): ConsolePage {
@@ -38,7 +121,7 @@ type ShownInvitation = NonNullable<Awaited<ReturnType<ConsolePeople['invitation'
 
 type InvitationPage = { origin: string; link: string; token: string }
 
-export function invitationPage(
+function invitationPage(
   { person, roles, challenge, code, passkey, first }: ShownInvitation,
   { origin, link, token }: InvitationPage,
 ): ConsolePage {
@@ -79,7 +162,7 @@ ${form}
 }
 
 /** @param key with which the register of people begins */
-export function enteredPage(key: string): ConsolePage {
+function enteredPage(key: string): ConsolePage {
   const body = html`<h1>You are the first administrator</h1>
 <p>Set this on every machine that checks decisions, so that no other register can begin in this database:</p>
 <pre>ADMINISTRATOR_KEY="${key}"</pre>
@@ -87,7 +170,7 @@ export function enteredPage(key: string): ConsolePage {
   return { title: 'First administrator', body }
 }
 
-export function devicePage(
+function devicePage(
   { person, formToken }: ConsoleUser,
   { device, code }: { device: string; code: string },
 ): ConsolePage {
@@ -99,14 +182,14 @@ export function devicePage(
   return { title: 'Login', body }
 }
 
-export function grantedPage({ person }: ConsoleUser): ConsolePage {
+function grantedPage({ person }: ConsoleUser): ConsolePage {
   return {
     title: 'Login',
     body: html`<h1>The command line works as ${person}</h1><p>You may close this page.</p>`,
   }
 }
 
-export function youPage({ person, roles, passkeys, formToken }: ConsoleUser): ConsolePage {
+function youPage({ person, roles, passkeys, formToken }: ConsoleUser): ConsolePage {
   const keys =
     passkeys.length === 0
       ? html`<p>You have no passkey at this address, so you cannot sign decisions here. Make one: <code>bin/depositd people invite ${person} --roles ${roles.join(',')}</code>.</p>`

@@ -134,7 +134,7 @@ export const ofIntake = {
 }
 
 /** `304`: the caller had it already. `429`: refused by a limit. */
-export const apiStatuses = ['2xx', '304', '4xx', '429', '5xx'] as const
+const apiStatuses = ['2xx', '304', '4xx', '429', '5xx'] as const
 
 export const ofApi = {
   apiRequests: counter(
@@ -152,8 +152,8 @@ export const ofApi = {
   }),
 }
 
-export const eventOutcomes = ['delivered', 'refused', 'unanswered'] as const
-export const endpointStates = ['active', 'paused', 'stopped'] as const
+const eventOutcomes = ['delivered', 'refused', 'unanswered'] as const
+const endpointStates = ['active', 'paused', 'stopped'] as const
 
 export const ofEvents = {
   eventAttempts: counter('event_attempts_total', 'Attempts to deliver an event to an endpoint, by outcome.', {

@@ -15,7 +15,7 @@ const idsMax = 3
 const cursorWords = ['cursor', 'next', 'token', 'continuation', 'marker', 'after']
 
 /** With fewer records, one page cannot be told from the next. */
-export const recordsMin = 4
+const recordsMin = 4
 const limitUsual = 100
 
 type Paging = { probe: Probe; path: string; first: Page; limit: Readonly<Record<string, string>> }

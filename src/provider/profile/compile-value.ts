@@ -10,7 +10,7 @@ import {
 } from './find-field.ts'
 
 /** A key ending in `*` matches every word with that prefix; the longest prefix wins. */
-export function compileWords<Word extends string>(
+function compileWords<Word extends string>(
   words: Readonly<Record<string, Word>>,
 ): (word: string) => Word | null {
   const exact = new Map(Object.entries(words))

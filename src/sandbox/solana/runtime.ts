@@ -100,7 +100,7 @@ const instructionErrors =
     ' ',
   )
 
-export function toTransactionError(error: ReturnType<FailedTransactionMetadata['err']>): TransactionError {
+function toTransactionError(error: ReturnType<FailedTransactionMetadata['err']>): TransactionError {
   if (typeof error === 'number') return transactionErrors[error] ?? `Unknown${error}`
   if ('err' in error) return { InstructionError: [error.index, toInstructionError(error.err())] }
   if ('index' in error) return { DuplicateInstruction: error.index }

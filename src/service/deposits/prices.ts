@@ -1,4 +1,5 @@
 import { Fault, messageOf } from '../../core/errors.ts'
+import { readResponse } from '../../http/read-response.ts'
 import { findPriceFaults, type PriceTable, type Terms } from './quote.ts'
 
 /** The URL returns `{ "ETH/USDC": "3000.5", … }`. Prices older than `staleAfterMs` are not used. */
@@ -62,21 +63,12 @@ async function readPrices(url: string, stopping: AbortSignal): Promise<PriceTabl
       signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]),
     })
     if (response.status !== 200) throw new Error(`status ${response.status}`)
-    return parsePrices(JSON.parse(await readText(response)))
+    const problem = `the response is longer than ${answerMax} bytes`
+    const answer = await readResponse(response, { bytesMax: answerMax, problem })
+    return parsePrices(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(answer)))
   } catch (error) {
     throw new Fault('remote_failed', { what: 'reading prices', problem: messageOf(error) }, { cause: error })
   }
-}
-
-async function readText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > answerMax) throw new Error(`the response is longer than ${answerMax} bytes`)
-    chunks.push(chunk)
-  }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
 }
 
 /** One invalid entry rejects the whole response. */

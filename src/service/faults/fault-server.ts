@@ -50,7 +50,7 @@ function serve(app: Express, faults: Faults, log: Logger): void {
   app.use(answer(log, refuseUnknown))
 }
 
-export function showFaults(faults: Faults) {
+function showFaults(faults: Faults) {
   const settings = faults.current()
   return { settings, knobs: faultKnobs.map((name) => ({ name, rate: settings[name], ...faultTable[name] })) }
 }

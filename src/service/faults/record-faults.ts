@@ -105,7 +105,7 @@ export function withoutTransaction<Reported extends { source: { transaction: str
 }
 
 /** More by a tenth, at least by one base unit. */
-export function misstate(record: DepositRecord): DepositRecord {
+function misstate(record: DepositRecord): DepositRecord {
   const paid = BigInt(record.source.amount)
   const tenth = paid / 10n
   const stated = paid + (tenth > 0n ? tenth : 1n)

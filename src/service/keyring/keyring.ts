@@ -1,11 +1,10 @@
-import { createHash, ECDH, pbkdf2Sync } from 'node:crypto'
+import { createHash, createHmac, ECDH, pbkdf2Sync } from 'node:crypto'
 import { createKeyPairSignerFromPrivateKeyBytes, getAddressDecoder, type KeyPairSigner } from '@solana/kit'
 import { getAddress, type Hex, keccak256, slice, toHex } from 'viem'
 import { english, HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Address, type Family, parseAddress } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import { ed25519PublicKey } from '../../outbox/signing-key.ts'
-import { deriveEd25519 } from './slip10.ts'
 
 /** By branch of the seed. Addresses are in canonical spelling. */
 export type Keyring = {
@@ -104,4 +103,25 @@ function isMnemonic(words: readonly string[]): boolean {
   const hash = createHash('sha256').update(Uint8Array.from(entropy, (byte) => Number(`0b${byte}`)))
   const expected = (hash.digest()[0] ?? 0).toString(2).padStart(8, '0').slice(0, checksumLength)
   return bits.endsWith(expected)
+}
+
+type ExtendedKey = { key: Buffer; chainCode: Buffer }
+
+const hardened = 0x80000000
+
+/** SLIP-0010; ed25519 supports only hardened steps. `[44, 501, 3, 0]` is `m/44'/501'/3'/0'`. */
+export function deriveEd25519(seed: Uint8Array, path: readonly number[]): Buffer {
+  const master = split(createHmac('sha512', 'ed25519 seed').update(seed).digest())
+  return path.reduce(child, master).key
+}
+
+function child({ key, chainCode }: ExtendedKey, step: number): ExtendedKey {
+  const data = Buffer.alloc(37)
+  key.copy(data, 1)
+  data.writeUInt32BE(hardened + step, 33)
+  return split(createHmac('sha512', chainCode).update(data).digest())
+}
+
+function split(digest: Buffer): ExtendedKey {
+  return { key: digest.subarray(0, 32), chainCode: digest.subarray(32) }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { readRetryAfter } from '../../http/retry-after.ts'
 import { logEvent } from '../../log/log-event.ts'
 import type { EndpointAnswer, Poster } from '../../outbox/post-webhook.ts'
 import type { SecretVault } from '../../outbox/secret-vault.ts'
@@ -218,8 +219,6 @@ const pausesSeconds = [
   24 * hour,
 ]
 
-export const triesMax = pausesSeconds.length + 1
-
 const retryAfterMaxMs = hour * 1000
 
 /** `tries`: since the delivery was last requested, including this one. */
@@ -236,7 +235,11 @@ export function decideDelivery(attempted: DeliveryAttemptResult): DeliveryStep {
   const { status, retryAfter } = answer
   if (status >= 200 && status < 300) return { kind: 'delivered' }
   if (status === 410) return { kind: 'gone' }
-  return decideRetry(attempted, readRetryAfter(retryAfter, now), status === 429 || status === 503)
+  return decideRetry(
+    attempted,
+    Math.min(readRetryAfter(retryAfter, now) ?? 0, retryAfterMaxMs),
+    status === 429 || status === 503,
+  )
 }
 
 /** 20% jitter, so that retries do not arrive all at once. */
@@ -251,11 +254,4 @@ function decideRetry(
   const at = new Date(now.getTime() + Math.max(pauseMs, askedMs))
   const restUntil = busy && askedMs > 0 ? new Date(now.getTime() + askedMs) : null
   return { kind: 'retry', at, restUntil }
-}
-
-/** Seconds or a date (RFC 9110, 10.2.3). 0 if invalid; at most one hour. */
-function readRetryAfter(text: string | null, now: Date): number {
-  if (text === null) return 0
-  const askedMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime()
-  return Math.max(0, Math.min(retryAfterMaxMs, Number.isNaN(askedMs) ? 0 : askedMs))
 }

@@ -37,11 +37,11 @@ export function registerEndpoint(
 }
 
 /** Reads are not blocked. */
-export async function lockEndpoints(tx: ServiceTransaction): Promise<void> {
+async function lockEndpoints(tx: ServiceTransaction): Promise<void> {
   await sql`lock table service.webhook_endpoint in share row exclusive mode`.execute(tx)
 }
 
-export async function insertEndpoint(
+async function insertEndpoint(
   tx: ServiceTransaction,
   vault: SecretVault,
   { secret, types, ...endpoint }: NewEndpoint,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { valueFindings } from '../../../src/doctor/values.ts'
+import { valueFindings } from '../../../src/doctor/examine.ts'
 import { valueBooks } from '../../../src/jobs/books/value-books.ts'
 import type { Books } from '../../support/books.ts'
 import { bookOwn, drawings, journalOf, treasury } from '../../support/own-funds.ts'

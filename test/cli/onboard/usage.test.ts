@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { unprovedDecisive } from '../../../src/cli/onboard/onboard.ts'
-import { openSettingsDocument } from '../../../src/cli/onboard/settings-document.ts'
+import { openSettingsDocument } from '../../../src/cli/onboard/session.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
@@ -36,16 +36,18 @@ test.each([
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
-test('an edited settings file keeps its comments, and a change can be undone', async () => {
+test('an edited settings file keeps its comments, and a change that the check refuses is undone', async () => {
   const text = '# ours\nschedule:\n  poll: "0 * * * * *" # each minute\n'
   const path = await settingsFile(text)
   const file = openSettingsDocument(path)
   file.set(['services', 'acme', 'url'], 'https://acme.example')
   file.set(['services', 'acme', 'paused'], true)
-  const undo = file.save()
-  expect(readFileSync(path, 'utf8')).toMatch(/^# ours\n[^]*# each minute\n[^]*paused: true/)
+  const refuse = () => {
+    expect(readFileSync(path, 'utf8')).toMatch(/^# ours\n[^]*# each minute\n[^]*paused: true/)
+    throw new Error('settings that the check refuses')
+  }
+  expect(() => file.save(refuse)).toThrow('settings that the check refuses')
   expect(file.read(['services', 'acme'])).toEqual({ url: 'https://acme.example', paused: true })
-  undo()
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type LogTrust, nothingPublished, sealsCheck } from '../../../src/jobs/books/check-seals.ts'
+import { type LogTrust, sealsCheck } from '../../../src/jobs/books/check-seals.ts'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
 import { makeSigningKey } from '../../../src/ledger/checkpoint.ts'
 import { type SealedTableName, sealedTable, sealedTableNames } from '../../../src/ledger/sealed-tables.ts'
@@ -288,7 +288,7 @@ test('as superuser, a change with a whole new log over it', async () => {
 
 test('without a key, signatures are not checked; without a published checkpoint, a log that was cut off is whole', async () => {
   await tamper(books, `update checkpoint set note = replace(note, 'example', 'exemple')`)
-  expect(await checkLog(books, nothingPublished)).toEqual([])
+  expect(await checkLog(books)).toEqual([])
 })
 
 test('a login that may not read a table checks the others, and says so', async () => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { builtInAccounts } from '../../../src/core/chart.ts'
-import { addJournal } from '../../../src/jobs/books/book-by-hand.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Months, openMonths } from '../../support/months.ts'
+import { addJournal } from '../../support/unsigned.ts'
 import { untilWaiting } from '../../support/waiting.ts'
 
 let months: Months

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { addJournal, type WrittenJournal } from '../../../src/jobs/books/book-by-hand.ts'
+import { type WrittenJournal } from '../../../src/jobs/books/book-by-hand.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { manualJournals, people, problemOf, written } from '../../support/manual-journals.ts'
+import { addJournal } from '../../support/unsigned.ts'
 
 const guarded = ['liabilities:suspense', 'assets:bank:*']
 

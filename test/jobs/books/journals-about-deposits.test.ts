@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
-import { addJournal } from '../../../src/jobs/books/book-by-hand.ts'
-import { reverseJournal } from '../../../src/jobs/books/reverse-by-hand.ts'
 import { verifyBooks } from '../../../src/jobs/books/verify-books.ts'
 import { runCommand } from '../../support/command.ts'
 import { at, claim, delivery, txId } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { manualJournals, people, problemOf, written } from '../../support/manual-journals.ts'
+import { addJournal, reverseJournal } from '../../support/unsigned.ts'
 
 test('a journal that names a deposit belongs to it, stands when all is decided anew, and is flagged once it changes', async () => {
   await using own = await openExampleBooks()

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { checkValues } from '../../../src/jobs/books/check-values.ts'
-import { bookOpening, readOpeningFile } from '../../../src/jobs/books/open-books.ts'
-import { reverseJournal } from '../../../src/jobs/books/reverse-by-hand.ts'
+import { readOpeningFile } from '../../../src/jobs/books/open-books.ts'
 import { valueBooks } from '../../../src/jobs/books/value-books.ts'
 import type { OwnFunds } from '../../../src/ledger/opening-lots.ts'
 import { readAssetNames } from '../../../src/store/assets.ts'
@@ -13,6 +12,7 @@ import { openExampleBooks } from '../../support/example-books.ts'
 import { manualJournals, people, problemOf } from '../../support/manual-journals.ts'
 import { bank, bookOwn, drawings, journalOf } from '../../support/own-funds.ts'
 import { tamper } from '../../support/tamper.ts'
+import { bookOpening, reverseJournal } from '../../support/unsigned.ts'
 import { givePrices } from '../../support/valued-books.ts'
 
 const day = 24 * 60

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { applyPending } from '../../../src/jobs/books/apply.ts'
-import { bookOpening, checkOpening, type Opening, untilDecided } from '../../../src/jobs/books/open-books.ts'
+import { checkOpening, type Opening, untilDecided } from '../../../src/jobs/books/open-books.ts'
 import { proveOpening, readChains } from '../../../src/jobs/books/prove-opening.ts'
-import { reverseJournal } from '../../../src/jobs/books/reverse-by-hand.ts'
 import type { PastReader } from '../../../src/jobs/chain/balances-at.ts'
 import { openingTransfers } from '../../../src/ledger/opening.ts'
 import { readAssetNames } from '../../../src/store/assets.ts'
@@ -14,6 +13,7 @@ import type { Books } from '../../support/books.ts'
 import { at, base, channelAddress, credit, payment, txId, usdcOnBase } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { people, problemOf } from '../../support/manual-journals.ts'
+import { bookOpening, reverseJournal } from '../../support/unsigned.ts'
 import { until } from '../../support/until.ts'
 
 const day = 24 * 60

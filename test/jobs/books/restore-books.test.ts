@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { changePeriod } from '../../../src/jobs/books/close-period.ts'
 import { restoreBooks } from '../../../src/jobs/books/restore-books.ts'
 import { verifyBooks } from '../../../src/jobs/books/verify-books.ts'
 import type { Period } from '../../../src/ledger/period.ts'
@@ -13,6 +12,7 @@ import { txId } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { people, problemOf } from '../../support/manual-journals.ts'
 import { tamper } from '../../support/tamper.ts'
+import { changePeriod } from '../../support/unsigned.ts'
 
 let books: Books
 /** The login of a command usually owns the tables. */

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addJournal } from '../../../src/jobs/books/book-by-hand.ts'
 import { decisionsCheck } from '../../../src/jobs/people/check-decisions.ts'
 import { approveDecision, requestDecision } from '../../../src/jobs/people/decide.ts'
 import { type Books, openBooksIn } from '../../support/books.ts'
@@ -12,6 +11,7 @@ import { manualJournals, people, problemOf, written } from '../../support/manual
 import { addPeople, decisionDeps, journalRequest, signers } from '../../support/people.ts'
 import { copyOf } from '../../support/postgres.ts'
 import { tamper } from '../../support/tamper.ts'
+import { addJournal } from '../../support/unsigned.ts'
 
 let made: Books
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { keepPace } from '../../../src/jobs/poll/pace.ts'
+import { keepPace } from '../../../src/jobs/poll/poll.ts'
 import type { JobName } from '../../../src/jobs/work.ts'
 import { listedRecords } from '../../support/listed-records.ts'
 import { type Listing, startListing } from '../../support/listing.ts'

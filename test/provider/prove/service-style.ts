@@ -145,7 +145,7 @@ export const assetCodes: Readonly<Record<string, string>> = {
   SOL: 'sol-coin',
 }
 
-export const vocabulary: Readonly<Record<string, readonly string[]>> = {
+const vocabulary: Readonly<Record<string, readonly string[]>> = {
   id: ['id', 'deposit_id', 'uuid', 'transferId', 'paymentReference'],
   status: ['status', 'state', 'phase', 'lifecycle'],
   createdAt: ['created_at', 'createdAt', 'opened', 'inserted_at'],

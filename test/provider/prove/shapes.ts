@@ -28,9 +28,9 @@ const nativeSymbols = new Set(['ETH', 'SOL'])
 
 const isEvm = (network: string) => network !== 'solana'
 
-export const hashOf = (random: Random, network: string) =>
+const hashOf = (random: Random, network: string) =>
   (isEvm(network) ? `0x${random.text(hex, 64)}` : random.text(base58.slice(1), 88)) as TxId
-export const addressOn = (random: Random, network: string) =>
+const addressOn = (random: Random, network: string) =>
   (isEvm(network) ? `0x${random.text(hex, 40)}` : random.text(base58.slice(1), 44)) as Address
 
 export const uuidOf = (random: Random) => [8, 4, 4, 4, 12].map((length) => random.text(hex, length)).join('-')

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
-import { apiDescription, routes } from '../../../src/service/http/routes.ts'
+import { apiDescription, routes } from '../../../src/service/http/server.ts'
 
 type Operation = {
   operationId: string

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApiKey, makeApiKey, revokeApiKey } from '../../../src/service/api-keys.ts'
-import { routes } from '../../../src/service/http/routes.ts'
+import { routes } from '../../../src/service/http/server.ts'
 import { call, readKey, send, writeKey } from '../fixtures.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { ed25519PublicKey } from '../../../src/outbox/signing-key.ts'
 import {
+  deriveEd25519,
   liquidityAddresses,
   openKeyring,
   seedBytes,
   showAddress,
 } from '../../../src/service/keyring/keyring.ts'
-import { deriveEd25519 } from '../../../src/service/keyring/slip10.ts'
 
 const zooless =
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about'

@@ -13,7 +13,7 @@ import { dueForwards, dueRefunds, signTransfers } from '../../../src/service/tra
 import { type Book, openBook } from '../book.ts'
 import { seed, unreachableNetworks } from '../fixtures.ts'
 
-export const mainnet = 'mainnet' as NetworkName
+const mainnet = 'mainnet' as NetworkName
 export const recipient = '0x00000000000000000000000000000000000000aa' as Address
 const terms = { feeBasisPoints: 0, spreadBasisPoints: 0 }
 

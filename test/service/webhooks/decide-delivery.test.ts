@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { EndpointAnswer } from '../../../src/outbox/post-webhook.ts'
-import { decideDelivery, triesMax } from '../../../src/service/webhooks/deliver-webhooks.ts'
+import { decideDelivery } from '../../../src/service/webhooks/deliver-webhooks.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
+const triesMax = 14
 
 function answered(status: number, retryAfter: string | null = null): EndpointAnswer {
   return { kind: 'answered', status, text: '', retryAfter }

@@ -219,153 +219,77 @@ comment on column accounting.fees.borne_by is 'us: an expense; customer: it redu
 comment on column accounting.fees.event_at is 'When the delivery happened.';
 comment on column accounting.fees.recorded_at is 'When it was written.';
 
--- A security definer, because accountants have no right to the tables.
-create function accounting.in_transit_at(as_of timestamptz, recorded_as_of timestamptz default now())
-returns table (
-  deposit_id bigint, service text, service_id text, state text, owner_kind text, owner_id text, network text, asset_symbol text,
-  asset text, amount numeric, amount_base numeric, since timestamptz, age interval, bucket text, from_age interval
-)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp
-as $$
-  with opening as (
-    select ledger_opened_at(recorded_as_of) as at
-  ), held as (
-    -- A payment from before the opening is part of that, and so is what leaves transit of it.
-    select paid.deposit_id, t.account, t.asset, sum(t.amount) as amount,
-      case when paid.deposit_id is null then greatest(min(t.event_at), o.at) else min(t.event_at) end as first_at
-    from opening o cross join ledger_transit t
-      left join deposit d on d.id = t.deposit_id
-      cross join lateral (select case when d.deposited_at <= o.at then null else t.deposit_id end as deposit_id) as paid
-    where t.event_at <= as_of and t.recorded_at <= recorded_as_of
-    group by paid.deposit_id, t.account, t.asset, o.at having sum(t.amount) <> 0
-  ), aging as (
-    -- Since the payment that stands: one that came back in another block is booked anew, of its time.
-    select h.*, coalesce((
-      select min(j.event_at) from ledger_journal j
-      where j.deposit_id = h.deposit_id and j.kind = 'deposit'
-        and j.event_at <= as_of and j.recorded_at <= recorded_as_of
-        and not exists (
-          select from ledger_journal r where r.reverses = j.id and r.recorded_at <= recorded_as_of
-        )
-    ), h.first_at) as since
-    from held h
-  )
-  select h.deposit_id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, split_part(h.account, ':', 3), a.symbol, h.asset,
-    accounting.in_units(h.amount, a.decimals), h.amount, h.since, as_of - h.since, aged.bucket, aged.from_age
-  from aging h
-    join asset a on a.key = h.asset
-    left join deposit d on d.id = h.deposit_id
-    cross join lateral (
-      select b.bucket, b.from_age from (values
-        ('< 1 h', interval '0'), ('< 24 h', interval '1 hour'), ('< 3 d', interval '24 hours'),
-        ('< 7 d', interval '3 days'), ('< 30 d', interval '7 days'), ('older', interval '30 days')
-      ) as b (bucket, from_age)
-      where b.from_age <= greatest(as_of - h.since, interval '0') order by b.from_age desc limit 1
-    ) as aged
-$$;
-
-comment on function accounting.in_transit_at is
-  'Amounts in transit at a moment: events up to as_of, as recorded up to recorded_as_of. Columns as in accounting.in_transit_age.';
-
-create view accounting.in_transit_age as
-  select * from accounting.in_transit_at(now());
-
-comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
-comment on column accounting.in_transit_age.deposit_id is 'Our number of the deposit; empty for opening balances and payments that are part of them.';
-comment on column accounting.in_transit_age.service is 'Name of the deposit service in the settings; empty if the row has no deposit.';
-comment on column accounting.in_transit_age.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
-comment on column accounting.in_transit_age.state is 'State of the deposit, as the evidence stands now.';
-comment on column accounting.in_transit_age.owner_kind is 'channel or stable_wallet.';
-comment on column accounting.in_transit_age.owner_id is 'Channel or StableWallet whose address was paid.';
-comment on column accounting.in_transit_age.network is 'Network on which it is in transit.';
-comment on column accounting.in_transit_age.asset_symbol is 'Label of the asset.';
-comment on column accounting.in_transit_age.asset is 'Asset: network/contract, network/mint or network/native.';
-comment on column accounting.in_transit_age.amount is 'The amount in transit, in units of the asset.';
-comment on column accounting.in_transit_age.amount_base is 'The amount in transit, in base units.';
-comment on column accounting.in_transit_age.since is 'Time of the block that holds the payment, or of the opening.';
-comment on column accounting.in_transit_age.age is 'From then until now, or until the moment asked for.';
-comment on column accounting.in_transit_age.bucket is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
-comment on column accounting.in_transit_age.from_age is 'Least age in the bucket. Sort by it.';
-
-create view accounting.open_conversions as
-  select t.deposit_id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, a.symbol as asset_symbol, t.asset,
-    accounting.in_units(t.amount, a.decimals) as amount, t.amount as amount_base, t.since, now() - t.since as age
-  from (
-    select j.deposit_id, e.asset, sum(e.amount) as amount, min(e.event_at) as since
-    from ledger_entry e join ledger_journal j on j.id = e.journal_id
-    where e.account like 'trading:%' and j.deposit_id is not null
-    group by j.deposit_id, e.asset having sum(e.amount) <> 0
-  ) as t
-  join asset a on a.key = t.asset
-  join deposit d on d.id = t.deposit_id
-  where exists (
-    select from ledger_journal j join ledger_transfer o on o.journal_id = j.id and o.recorded_at = j.recorded_at
-    where j.deposit_id = t.deposit_id and (o.debit like 'liabilities:%' or o.credit like 'liabilities:%')
-  );
-
-comment on view accounting.open_conversions is 'One row per deposit and asset: a delivery is booked, and what is owed has not moved into the asset delivered, or more or less arrived than is owed. Deposits that are income or own funds are left out.';
-comment on column accounting.open_conversions.deposit_id is 'Our number of the deposit.';
-comment on column accounting.open_conversions.service is 'Name of the deposit service in the settings.';
-comment on column accounting.open_conversions.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
-comment on column accounting.open_conversions.state is 'State of the deposit, as the evidence stands now.';
-comment on column accounting.open_conversions.owner_kind is 'channel or stable_wallet.';
-comment on column accounting.open_conversions.owner_id is 'Channel or StableWallet whose address was paid.';
-comment on column accounting.open_conversions.asset_symbol is 'Label of the asset.';
-comment on column accounting.open_conversions.asset is 'Asset: network/contract, network/mint or network/native.';
-comment on column accounting.open_conversions.amount is 'Balance of the trading account for this deposit, in units of the asset: above zero if it was given away, below zero if it was received.';
-comment on column accounting.open_conversions.amount_base is 'The same amount, in base units.';
-comment on column accounting.open_conversions.since is 'When the delivery happened.';
-comment on column accounting.open_conversions.age is 'From then until now.';
-
-create view accounting.withdrawals as
-  select w.service, w.wallet, w.withdrawal_id, w.status, w.state, a.symbol as asset_symbol, w.asset,
-    accounting.in_units(w.amount, a.decimals) as amount, w.amount as amount_base, w.network, w.recipient, w.tx, w.transfer,
-    w.occurred_at, j.id as journal_id
-  from withdrawal w left join asset a on a.key = w.asset
+create view accounting.conversion as
+  select j.id as journal_id, j.kind, j.deposit_id, d.owner_kind, d.owner_id,
+    pa.symbol as paid_asset_symbol, paid.asset as paid_asset,
+    accounting.in_units(paid.amount, pa.decimals) as paid, paid.amount as paid_base, receipt.event_at as received_at,
+    da.symbol as delivered_asset_symbol, delivered.asset as delivered_asset,
+    accounting.in_units(delivered.amount, da.decimals) as delivered, delivered.amount as delivered_base,
+    j.event_at as settled_at, j.recorded_at,
+    rule.currency,
+    pp.price as paid_price, pp.price_at as paid_price_at, pp.source as paid_price_source,
+    accounting.in_units(paid.amount, pa.decimals) * pp.price as paid_value,
+    dp.price as delivered_price, dp.price_at as delivered_price_at, dp.source as delivered_price_source,
+    accounting.in_units(delivered.amount, da.decimals) * dp.price as delivered_value,
+    accounting.in_units(delivered.amount, da.decimals) * dp.price
+      - accounting.in_units(paid.amount, pa.decimals) * pp.price as difference
+  from ledger_journal j
+    left join ledger_journal o on o.id = j.reverses
+    left join deposit d on d.id = j.deposit_id
+    join lateral (
+      select e.asset, -sum(e.amount) as amount from ledger_entry e
+      where e.journal_id = j.id and e.recorded_at = j.recorded_at
+        and e.account like 'assets:in\_transit:%' group by e.asset order by e.asset limit 1
+    ) as paid on true
+    join asset pa on pa.key = paid.asset
+    -- Amounts of several assets are not added.
     left join lateral (
-      select id from ledger_journal booked
-      where booked.transfer = w.transfer and booked.kind = 'withdrawal'
-        and not exists (select from ledger_journal taken where taken.reverses = booked.id)
-      limit 1
-    ) j on true;
+      select min(t.asset) as asset,
+        sum(case when t.credit like 'trading:%' then t.amount else -t.amount end) as amount
+      from ledger_transfer t
+      where t.journal_id = j.id and t.recorded_at = j.recorded_at
+        and (t.debit like 'trading:%' or t.credit like 'trading:%')
+        and t.debit not like 'assets:in\_transit:%' and t.credit not like 'assets:in\_transit:%'
+      having count(distinct t.asset) = 1
+    ) as delivered on true
+    left join asset da on da.key = delivered.asset
+    -- A payment from before the opening balances has no journal.
+    cross join lateral (
+      select coalesce((
+        select r.event_at from ledger_journal r
+        where r.transfer = j.transfer and r.kind = 'deposit'
+        order by exists (select from ledger_journal b where b.reverses = r.id), r.id desc limit 1
+      ), d.deposited_at) as event_at
+    ) as receipt
+    left join active_valuation as rule on true
+    left join accounting.price_at(paid.asset, receipt.event_at) as pp on true
+    left join accounting.price_at(delivered.asset, j.event_at) as dp on true
+  where coalesce(o.kind, j.kind) = 'settlement';
 
-comment on view accounting.withdrawals is 'Withdrawals from StableWallets that the service lists, with the journal that books each.';
-comment on column accounting.withdrawals.service is 'Name of the deposit service in the settings.';
-comment on column accounting.withdrawals.wallet is 'Id of the StableWallet.';
-comment on column accounting.withdrawals.withdrawal_id is 'Id of the withdrawal at the service, unique within the wallet.';
-comment on column accounting.withdrawals.status is 'What the service states: requested, sent, settled or failed.';
-comment on column accounting.withdrawals.state is 'What is proved: requested, sent, paid, failed or unproved.';
-comment on column accounting.withdrawals.asset_symbol is 'Label of the asset that leaves the balance.';
-comment on column accounting.withdrawals.asset is 'Asset that leaves the balance.';
-comment on column accounting.withdrawals.amount is 'What leaves the balance, in units of the asset.';
-comment on column accounting.withdrawals.amount_base is 'What leaves the balance, in base units.';
-comment on column accounting.withdrawals.network is 'Network to which it is paid.';
-comment on column accounting.withdrawals.recipient is 'Address to which it is paid.';
-comment on column accounting.withdrawals.tx is 'Transaction that the service names.';
-comment on column accounting.withdrawals.transfer is 'Its transfer on the chain: network/transaction/index.';
-comment on column accounting.withdrawals.occurred_at is 'Time of the status.';
-comment on column accounting.withdrawals.journal_id is 'The journal that books it; empty until it is proved.';
-
-create view accounting.wallet_balances as
-  select b.service, b.wallet, a.symbol as asset_symbol, b.asset, accounting.in_units(b.balance, a.decimals) as balance,
-    b.balance as balance_base, accounting.in_units(b.books, a.decimals) as books, b.books as books_base,
-    accounting.in_units(b.leaving, a.decimals) as leaving, accounting.in_units(b.arriving, a.decimals) as arriving,
-    accounting.in_units(least(b.balance - b.books + b.leaving, 0) + greatest(b.balance - b.books - b.arriving, 0), a.decimals)
-      as difference,
-    b.read_at, b.differs_since
-  from wallet_balance b left join asset a on a.key = b.asset;
-
-comment on view accounting.wallet_balances is 'The balance of each StableWallet as the service states it, beside its account in the books.';
-comment on column accounting.wallet_balances.service is 'Name of the deposit service in the settings.';
-comment on column accounting.wallet_balances.wallet is 'Id of the StableWallet.';
-comment on column accounting.wallet_balances.asset_symbol is 'Label of the asset.';
-comment on column accounting.wallet_balances.asset is 'Asset in which the wallet is credited.';
-comment on column accounting.wallet_balances.balance is 'As the service states it, in units of the asset.';
-comment on column accounting.wallet_balances.balance_base is 'As the service states it, in base units.';
-comment on column accounting.wallet_balances.books is 'Balance of the account assets:stable_wallet:WALLET, in units of the asset.';
-comment on column accounting.wallet_balances.books_base is 'The same in base units.';
-comment on column accounting.wallet_balances.leaving is 'Withdrawals that are not proved yet, in units of the asset.';
-comment on column accounting.wallet_balances.arriving is 'Credits of open deposits that are not proved yet, in units of the asset.';
-comment on column accounting.wallet_balances.difference is 'By how much the balance is below the books less leaving (negative) or above the books plus arriving (positive).';
-comment on column accounting.wallet_balances.read_at is 'When the balance was read.';
-comment on column accounting.wallet_balances.differs_since is 'Since when there is a difference; empty if there is none.';
+comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';
+comment on column accounting.conversion.journal_id is 'Journal that settles it.';
+comment on column accounting.conversion.kind is 'settlement or reversal.';
+comment on column accounting.conversion.deposit_id is 'The deposit that was settled.';
+comment on column accounting.conversion.owner_kind is 'channel or stable_wallet.';
+comment on column accounting.conversion.owner_id is 'Channel or StableWallet that the deposit is for.';
+comment on column accounting.conversion.paid_asset_symbol is 'Label of the asset paid.';
+comment on column accounting.conversion.paid_asset is 'Asset paid.';
+comment on column accounting.conversion.paid is 'Amount paid, in units of the asset.';
+comment on column accounting.conversion.paid_base is 'Amount paid, in base units.';
+comment on column accounting.conversion.received_at is 'When it was paid.';
+comment on column accounting.conversion.delivered_asset_symbol is 'Label of the asset delivered; empty if there is more than one.';
+comment on column accounting.conversion.delivered_asset is 'Asset delivered; empty if there is more than one.';
+comment on column accounting.conversion.delivered is 'The amount after conversion, in units of the asset: delivered, fee and tolerated difference.';
+comment on column accounting.conversion.delivered_base is 'The amount after conversion, in base units.';
+comment on column accounting.conversion.settled_at is 'When it was delivered.';
+comment on column accounting.conversion.recorded_at is 'When it was written.';
+comment on column accounting.conversion.currency is 'Currency of prices and values; empty while none is set.';
+comment on column accounting.conversion.paid_price is 'Price of one unit paid, at receipt; empty if no price is recent enough.';
+comment on column accounting.conversion.paid_price_at is 'The time of the price.';
+comment on column accounting.conversion.paid_price_source is 'Source of that price.';
+comment on column accounting.conversion.paid_value is 'paid times its price, exact.';
+comment on column accounting.conversion.delivered_price is 'Price of one unit delivered, at settlement; empty if no price is recent enough.';
+comment on column accounting.conversion.delivered_price_at is 'The time of the price.';
+comment on column accounting.conversion.delivered_price_source is 'Source of that price.';
+comment on column accounting.conversion.delivered_value is 'delivered times its price, exact.';
+comment on column accounting.conversion.difference is 'delivered_value less paid_value: the gain or loss between payment and delivery. Empty if a price is missing.';

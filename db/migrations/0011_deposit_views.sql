@@ -30,33 +30,6 @@ comment on column accounting.deposits.final_at is 'When the payment was read as 
 comment on column accounting.deposits.settled_at is 'When the delivery was proved.';
 comment on column accounting.deposits.reconciled_at is 'When all required sources first agreed.';
 
-create view accounting.credit_safety as
-  select distinct on (c.deposit_id) c.deposit_id, d.service, d.service_id,
-    c.action = 'safe' as is_safe, c.at as since, a.symbol as asset_symbol, c.asset,
-    accounting.in_units(c.amount, a.decimals) as amount, c.amount as amount_base, c.account, c.reason, c.height, c.block_hash,
-    c.final_at, c.journal_id
-  from credit_safety c
-    join deposit d on d.id = c.deposit_id and d.merged_into is null
-    left join asset a on a.key = c.asset
-  order by c.deposit_id, c.number desc;
-
-comment on view accounting.credit_safety is 'One row per deposit that was ever safe to credit, as it stands now.';
-comment on column accounting.credit_safety.deposit_id is 'Number of the deposit.';
-comment on column accounting.credit_safety.service is 'Name of the deposit service in the settings.';
-comment on column accounting.credit_safety.service_id is 'The deposit service''s id.';
-comment on column accounting.credit_safety.is_safe is 'Whether the owner may be credited; false if that was withdrawn.';
-comment on column accounting.credit_safety.since is 'Since when.';
-comment on column accounting.credit_safety.asset_symbol is 'Label of the asset.';
-comment on column accounting.credit_safety.asset is 'Asset paid.';
-comment on column accounting.credit_safety.amount is 'Amount that the books owe the owner for the payment, in units of the asset.';
-comment on column accounting.credit_safety.amount_base is 'The same amount, in base units.';
-comment on column accounting.credit_safety.account is 'Account that holds it.';
-comment on column accounting.credit_safety.reason is 'What agreed, or why it was withdrawn.';
-comment on column accounting.credit_safety.height is 'Block of the payment; empty if it was withdrawn.';
-comment on column accounting.credit_safety.block_hash is 'Hash of that block.';
-comment on column accounting.credit_safety.final_at is 'When that block was read as final.';
-comment on column accounting.credit_safety.journal_id is 'The journal that proves it; of a withdrawal, its reversal.';
-
 create view accounting.mismatches as
   select m.id, m.service, m.kind, m.severity, m.deposit_id, m.subject, m.network, a.symbol as asset_symbol, m.asset,
     accounting.in_units(m.value, a.decimals) as amount, m.value as amount_base,
@@ -209,34 +182,6 @@ comment on column accounting.value_at_risk.amount is 'Losses, in units of the as
 comment on column accounting.value_at_risk.amount_base is 'Losses, in base units.';
 comment on column accounting.value_at_risk.value is 'Losses at the prices that applied when the mismatches opened; empty if there is no price.';
 comment on column accounting.value_at_risk.currency is 'Currency of value; empty while nothing is valued.';
-
-create view accounting.coverage as
-  select w.network, w.address, w.from_height, n.height as to_height,
-    coalesce((select sum(upper(stretch) - lower(stretch)) from unnest(g.heights) stretch), 0) as missing_heights,
-    w.enrolled_at
-  from chain_watch w
-    join chain_network n on n.network = w.network
-    left join chain_gap g on g.network = w.network and g.from_height = w.from_height
-      and w.number between g.watched_from and g.watched_to;
-
-comment on view accounting.coverage is 'One row per watched address: the heights to be read for it, and how many of them were not read.';
-comment on column accounting.coverage.network is 'Network on which it is watched.';
-comment on column accounting.coverage.address is 'The address.';
-comment on column accounting.coverage.from_height is 'First block or slot to be read for it.';
-comment on column accounting.coverage.to_height is 'Block or slot up to which the network was read as final.';
-comment on column accounting.coverage.missing_heights is 'How many of these heights were not read for this address and every asset; 0 if reading is complete.';
-comment on column accounting.coverage.enrolled_at is 'When it was added to the watched addresses.';
-
-create view accounting.coverage_gaps as
-  select g.network, lower(stretch) as from_height, upper(stretch) - 1 as to_height, g.addresses, g.since
-  from chain_gap g, unnest(g.heights) stretch;
-
-comment on view accounting.coverage_gaps is 'Block ranges that were not read for some watched addresses. They are read again automatically.';
-comment on column accounting.coverage_gaps.network is 'Network of the range.';
-comment on column accounting.coverage_gaps.from_height is 'First block or slot of the range.';
-comment on column accounting.coverage_gaps.to_height is 'Last block or slot of the range.';
-comment on column accounting.coverage_gaps.addresses is 'The number of addresses for which it was not read.';
-comment on column accounting.coverage_gaps.since is 'When the gap was first found; empty until then.';
 
 -- How each service did with the deposits of a span: one row for all, and one per route, which is an asset paid and the asset
 -- delivered for it. Amounts of different assets are never added.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type PriceColumns, readColumns, readPriceLine } from '../../../src/ledger/price-line.ts'
+import { type PriceColumns, readColumns, readPriceLine } from '../../../src/jobs/books/import-prices.ts'
 
 const names: PriceColumns = ['asset', 'currency', 'at', 'price', 'source']
 const read = (text: string) => readPriceLine({ line: 2, cells: text.split(',') }, names)

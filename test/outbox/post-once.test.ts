@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { type CanaryPostResult, postWebhook } from '../../src/jobs/canary.ts'
+import { postOnce, type WebhookPostResult } from '../../src/outbox/post-webhook.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 
 const servers: Server[] = []
@@ -21,8 +21,8 @@ async function serve(handle: Handle): Promise<string> {
   return `http://${loopback}:${port}/hooks`
 }
 
-const post = (url: string, timeoutMs = 5000): Promise<CanaryPostResult> =>
-  postWebhook({ url, headers: { 'webhook-id': 'canary1' }, body: Buffer.from('{"a":1}'), timeoutMs })
+const post = (url: string, timeoutMs = 5000): Promise<WebhookPostResult> =>
+  postOnce({ url, headers: { 'webhook-id': 'canary1' }, body: Buffer.from('{"a":1}'), timeoutMs })
 
 test('is accepted by a 202, and arrives byte for byte', async () => {
   const came: unknown[] = []

@@ -258,3 +258,30 @@ begin
   return true;
 end
 $$;
+
+create view accounting.credit_safety as
+  select distinct on (c.deposit_id) c.deposit_id, d.service, d.service_id,
+    c.action = 'safe' as is_safe, c.at as since, a.symbol as asset_symbol, c.asset,
+    accounting.in_units(c.amount, a.decimals) as amount, c.amount as amount_base, c.account, c.reason, c.height, c.block_hash,
+    c.final_at, c.journal_id
+  from credit_safety c
+    join deposit d on d.id = c.deposit_id and d.merged_into is null
+    left join asset a on a.key = c.asset
+  order by c.deposit_id, c.number desc;
+
+comment on view accounting.credit_safety is 'One row per deposit that was ever safe to credit, as it stands now.';
+comment on column accounting.credit_safety.deposit_id is 'Number of the deposit.';
+comment on column accounting.credit_safety.service is 'Name of the deposit service in the settings.';
+comment on column accounting.credit_safety.service_id is 'The deposit service''s id.';
+comment on column accounting.credit_safety.is_safe is 'Whether the owner may be credited; false if that was withdrawn.';
+comment on column accounting.credit_safety.since is 'Since when.';
+comment on column accounting.credit_safety.asset_symbol is 'Label of the asset.';
+comment on column accounting.credit_safety.asset is 'Asset paid.';
+comment on column accounting.credit_safety.amount is 'Amount that the books owe the owner for the payment, in units of the asset.';
+comment on column accounting.credit_safety.amount_base is 'The same amount, in base units.';
+comment on column accounting.credit_safety.account is 'Account that holds it.';
+comment on column accounting.credit_safety.reason is 'What agreed, or why it was withdrawn.';
+comment on column accounting.credit_safety.height is 'Block of the payment; empty if it was withdrawn.';
+comment on column accounting.credit_safety.block_hash is 'Hash of that block.';
+comment on column accounting.credit_safety.final_at is 'When that block was read as final.';
+comment on column accounting.credit_safety.journal_id is 'The journal that proves it; of a withdrawal, its reversal.';
