@@ -278,6 +278,7 @@ table public.event_endpoint (
   id bigint not null generated as identity,
   name text not null,
   owners text[],
+  paused_at timestamp with time zone,
   payload text not null,
   position bigint not null,
   reason text,
@@ -844,6 +845,7 @@ constraint event_endpoint_created_by_check on event_endpoint: CHECK ((created_by
 constraint event_endpoint_failing on event_endpoint: CHECK (((failures = 0) = (failing_since IS NULL)));
 constraint event_endpoint_name_check on event_endpoint: CHECK ((name <> ''::text));
 constraint event_endpoint_owners_check on event_endpoint: CHECK ((cardinality(owners) > 0));
+constraint event_endpoint_paused on event_endpoint: CHECK (((state = 'paused'::text) = (paused_at IS NOT NULL)));
 constraint event_endpoint_payload_check on event_endpoint: CHECK ((payload = ANY (ARRAY['thin'::text, 'full'::text])));
 constraint event_endpoint_pkey on event_endpoint: PRIMARY KEY (id);
 constraint event_endpoint_position_check on event_endpoint: CHECK (("position" >= 0));

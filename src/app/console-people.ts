@@ -31,7 +31,7 @@ import { caseWorkPart } from './console-cases.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
 import { createExporter } from './console-downloads.ts'
 import { openPeopleLogins, openReaderLogins } from './console-logins.ts'
-import { registerPart, tokensPart } from './console-register.ts'
+import { endpointsPart, registerPart, tokensPart } from './console-register.ts'
 import { requestingPart } from './console-requests.ts'
 import {
   type ConsoleDecisionDeps,
@@ -85,6 +85,7 @@ export function composePeople(
     ...requestingPart(db, settings, reading),
     ...registerPart({ ...deciding, origin: deps.origin }, reading),
     ...tokensPart(db, reading),
+    ...endpointsPart(db, current, reading),
     recordAct: record,
     exportBooks: createExporter(settings),
     async retryQuarantine(user) {

@@ -1,11 +1,14 @@
 import { Fault } from '../../core/errors.ts'
-import type { EventPayload } from '../../core/event-payload.ts'
+import type { EventPayload } from '../../core/event.ts'
 import type { EndpointAnswer, OutgoingWebhook } from '../../outbox/post-webhook.ts'
 import type { SecretRowId, SecretVault } from '../../outbox/secret-vault.ts'
 import { readSecret, type SigningKey, signedHeaders } from '../../outbox/signing-key.ts'
 import type { EventAttempt } from '../../store/event-deliveries.ts'
 import type { SealedSecret } from '../../store/event-endpoints.ts'
 import type { FeedEvent } from '../../store/events.ts'
+
+/** An attempt ends within the lease under which it began. */
+export const eventTimeoutMs = 10_000
 
 /** @throws Fault `settings_bad` if the secrets were encrypted with another key */
 export function signingKeys(

@@ -9,11 +9,10 @@ import { attemptOf, signedRequest, signingKeys } from './event-request.ts'
 
 type SendTestDeps = { db: Kysely<Tables>; vault: SecretVault; poster: Poster; now: () => Date }
 
+export type SentTest = EventAttempt & { eventId: string }
+
 /** Signed like an event, but not one: it has no sequence, and is not sent again. Also to a paused endpoint. */
-export async function sendTest(
-  { db, vault, poster, now }: SendTestDeps,
-  name: string,
-): Promise<EventAttempt & { eventId: string }> {
+export async function sendTest({ db, vault, poster, now }: SendTestDeps, name: string): Promise<SentTest> {
   const { id, url } = await namedEndpoint(db, name)
   const at = now()
   const keys = signingKeys(vault, id, await sealedSecrets(db, id, at))
