@@ -58,6 +58,7 @@ create index deposit_since on deposit (coalesce(deposited_at, least(webhook_at, 
 create index deposit_settled_at on deposit (settled_at) where merged_into is null and settled_at is not null;
 -- Deposits are counted by state at every scrape: from the index alone, however many are done.
 create index deposit_state on deposit (state, network, service, merged_into);
+create index deposit_merged_into on deposit (merged_into) where merged_into is not null;
 
 -- Withdrawals from StableWallets, as the service lists them. `paid` is on the chain; `unproved` contradicts the chain.
 create table withdrawal (
@@ -278,8 +279,8 @@ create table event_pending (
   -- The id of the event, wherever and however often it is sent.
   event_id uuid not null default uuidv7(),
   type text not null check (type in ('deposit.observed', 'deposit.final', 'deposit.settled', 'deposit.reconciled',
-    'deposit.credit_safe', 'deposit.reversed', 'mismatch.opened', 'mismatch.changed', 'mismatch.cleared', 'mismatch.resolved',
-    'approval.requested', 'period.closed', 'seal.published')),
+    'deposit.credit_safe', 'deposit.reversed', 'deposit.merged', 'mismatch.opened', 'mismatch.changed', 'mismatch.cleared',
+    'mismatch.resolved', 'approval.requested', 'period.closed', 'seal.published')),
   deposit_id bigint,
   -- Null: that of the deposit, if it is about one.
   service text,

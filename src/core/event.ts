@@ -9,6 +9,7 @@ export const eventTypes = [
   'deposit.reconciled',
   'deposit.credit_safe',
   'deposit.reversed',
+  'deposit.merged',
   'mismatch.opened',
   'mismatch.changed',
   'mismatch.cleared',
