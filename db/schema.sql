@@ -278,6 +278,7 @@ table public.event_endpoint (
   id bigint not null generated as identity,
   name text not null,
   owners text[],
+  paused_at timestamp with time zone,
   payload text not null,
   position bigint not null,
   reason text,
@@ -844,6 +845,7 @@ constraint event_endpoint_created_by_check on event_endpoint: CHECK ((created_by
 constraint event_endpoint_failing on event_endpoint: CHECK (((failures = 0) = (failing_since IS NULL)));
 constraint event_endpoint_name_check on event_endpoint: CHECK ((name <> ''::text));
 constraint event_endpoint_owners_check on event_endpoint: CHECK ((cardinality(owners) > 0));
+constraint event_endpoint_paused on event_endpoint: CHECK (((state = 'paused'::text) = (paused_at IS NOT NULL)));
 constraint event_endpoint_payload_check on event_endpoint: CHECK ((payload = ANY (ARRAY['thin'::text, 'full'::text])));
 constraint event_endpoint_pkey on event_endpoint: PRIMARY KEY (id);
 constraint event_endpoint_position_check on event_endpoint: CHECK (("position" >= 0));
@@ -861,7 +863,7 @@ constraint event_endpoint_types_check on event_endpoint: CHECK ((cardinality(typ
 constraint event_endpoint_url_check on event_endpoint: CHECK ((url ~ '^https?://'::text));
 constraint event_id_key on event: UNIQUE (id);
 constraint event_pending_pkey on event_pending: PRIMARY KEY (id);
-constraint event_pending_type_check on event_pending: CHECK ((type = ANY (ARRAY['deposit.observed'::text, 'deposit.final'::text, 'deposit.settled'::text, 'deposit.reconciled'::text, 'deposit.credit_safe'::text, 'deposit.reversed'::text, 'mismatch.opened'::text, 'mismatch.changed'::text, 'mismatch.cleared'::text, 'mismatch.resolved'::text, 'approval.requested'::text, 'period.closed'::text, 'seal.published'::text])));
+constraint event_pending_type_check on event_pending: CHECK ((type = ANY (ARRAY['deposit.observed'::text, 'deposit.final'::text, 'deposit.settled'::text, 'deposit.reconciled'::text, 'deposit.credit_safe'::text, 'deposit.reversed'::text, 'deposit.merged'::text, 'mismatch.opened'::text, 'mismatch.changed'::text, 'mismatch.cleared'::text, 'mismatch.resolved'::text, 'approval.requested'::text, 'period.closed'::text, 'seal.published'::text])));
 constraint event_pkey on event: PRIMARY KEY (sequence);
 constraint event_preceding_fkey on event: FOREIGN KEY (preceding) REFERENCES event(sequence);
 constraint event_sequence_check on event: CHECK ((sequence > 0));
@@ -1135,6 +1137,7 @@ CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (trans
 CREATE INDEX decision_event_at ON public.decision_event USING btree (at);
 CREATE INDEX deposit_address ON public.deposit USING btree (address, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
+CREATE INDEX deposit_merged_into ON public.deposit USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_service ON public.deposit USING btree (service, id) WHERE ((merged_into IS NULL) AND (service <> 'default'::text));
 CREATE INDEX deposit_settled_at ON public.deposit USING btree (settled_at) WHERE ((merged_into IS NULL) AND (settled_at IS NOT NULL));

@@ -58,6 +58,7 @@ create index deposit_since on deposit (coalesce(deposited_at, least(webhook_at, 
 create index deposit_settled_at on deposit (settled_at) where merged_into is null and settled_at is not null;
 -- Deposits are counted by state at every scrape: from the index alone, however many are done.
 create index deposit_state on deposit (state, network, service, merged_into);
+create index deposit_merged_into on deposit (merged_into) where merged_into is not null;
 
 -- Withdrawals from StableWallets, as the service lists them. `paid` is on the chain; `unproved` contradicts the chain.
 create table withdrawal (

@@ -65,8 +65,8 @@ create table event_pending (
   -- The id of the event, wherever and however often it is sent.
   event_id uuid not null default uuidv7(),
   type text not null check (type in ('deposit.observed', 'deposit.final', 'deposit.settled', 'deposit.reconciled',
-    'deposit.credit_safe', 'deposit.reversed', 'mismatch.opened', 'mismatch.changed', 'mismatch.cleared', 'mismatch.resolved',
-    'approval.requested', 'period.closed', 'seal.published')),
+    'deposit.credit_safe', 'deposit.reversed', 'deposit.merged', 'mismatch.opened', 'mismatch.changed', 'mismatch.cleared',
+    'mismatch.resolved', 'approval.requested', 'period.closed', 'seal.published')),
   deposit_id bigint,
   -- Null: that of the deposit, if it is about one.
   service text,
@@ -107,6 +107,7 @@ create table event_endpoint (
   owners text[] check (cardinality(owners) > 0),
   state text not null default 'active' check (state in ('active', 'paused')),
   reason text check (reason in ('requested', 'undelivered', 'gone')),
+  paused_at timestamptz,
   -- Up to this number, each event for it is delivered or in event_delivery.
   position bigint not null check (position >= 0),
   -- Attempts that failed since one succeeded, and when the first of them did. Nothing is sent until rest_until.
@@ -117,6 +118,7 @@ create table event_endpoint (
   created_at timestamptz not null default clock_timestamp(),
   removed_at timestamptz,
   constraint event_endpoint_reason check ((state = 'paused') = (reason is not null)),
+  constraint event_endpoint_paused check ((state = 'paused') = (paused_at is not null)),
   constraint event_endpoint_failing check ((failures = 0) = (failing_since is null))
 );
 create unique index event_endpoint_name on event_endpoint (lower(name)) where removed_at is null;

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { type EventType, eventTypes } from '../core/event.ts'
 import { listLimitDefault, pageQuery } from '../http/pages.ts'
-import { type EventType, eventTypes, type FeedEvent, type FeedPage, readFeed } from '../store/events.ts'
+import { type FeedEvent, type FeedPage, readFeed } from '../store/events.ts'
 import { journalLeaves } from '../store/ledger/row-proof.ts'
 import { isAccountSeen } from './deposit-documents.ts'
 import { refusal } from './problem.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { eventTypes } from '../core/event.ts'
 import { matrixCells } from '../core/judging/matrix.ts'
 import { depositStates } from '../core/judging/reconcile.ts'
 import { pageOf } from '../http/pages.ts'
-import { eventTypes } from '../store/events.ts'
 
 export const time = z.iso.datetime()
 const idText = z.string().regex(/^[1-9]\d*$/)

@@ -38,7 +38,7 @@ import { caseWorkPart } from './console-cases.ts'
 import { booksOf, readingPart } from './console-decisions.ts'
 import { createExporter } from './console-downloads.ts'
 import { openPeopleLogins, openReaderLogins } from './console-logins.ts'
-import { registerPart, tokensPart } from './console-register.ts'
+import { endpointsPart, registerPart, tokensPart } from './console-register.ts'
 import {
   type ConsoleDecisionDeps,
   type DatabaseReading,
@@ -91,6 +91,7 @@ export function composePeople(
     ...requestingPart(db, settings, reading),
     ...registerPart({ ...deciding, origin: deps.origin }, reading),
     ...tokensPart(db, reading),
+    ...endpointsPart(db, current, reading),
     recordAct: record,
     exportBooks: createExporter(settings),
     async retryQuarantine(user) {

@@ -1,13 +1,18 @@
+import type { Settings } from '../config/settings.ts'
 import { Fault } from '../core/errors.ts'
+import { changeEndpoint, makeEndpoint, rotateSecret, testEndpoint } from '../jobs/events/endpoints.ts'
 import { readRegister } from '../jobs/people/decide.ts'
 import { codeOf, invite } from '../jobs/people/sign-in.ts'
 import type { ConsolePeople, PersonChange } from '../ops/console/people.ts'
 import type { Person } from '../people/decision.ts'
 import { createApiToken, listApiTokens, revokeApiToken, tokenNameForm } from '../store/api-tokens.ts'
 import { type Database, inTransaction } from '../store/database.ts'
+import { listAttempts } from '../store/event-deliveries.ts'
+import { findEndpoint, listEventEndpoints } from '../store/event-endpoints.ts'
 import { listInvitations, readInvitation } from '../store/sessions.ts'
 import type { Tables } from '../store/tables.ts'
 import type { ConsoleDecisionDeps, DatabaseReading } from './console-sign-in.ts'
+import { eventsVault } from './events.ts'
 
 /** What administrators do with the register of people. */
 export function registerPart(
@@ -64,6 +69,36 @@ export function tokensPart(
     },
     revokeToken: async ({ person: by }, name) =>
       (await reading(inTransaction(db, (tx) => revokeApiToken(tx, { name, by })))) !== null,
+  }
+}
+
+export function endpointsPart(
+  db: Database<Tables>,
+  current: () => Pick<Settings, 'services' | 'eventsKey' | 'events'>,
+  reading: DatabaseReading,
+): Pick<
+  ConsolePeople,
+  'endpoints' | 'endpoint' | 'makeEndpoint' | 'changeEndpoint' | 'rotateSecret' | 'testEndpoint'
+> {
+  const deps = () => {
+    const { services, events, ...key } = current()
+    const names = services.map(({ name }) => name)
+    return { db, vault: eventsVault(key), services: names, allowPrivate: events.allowPrivate }
+  }
+  return {
+    endpoints: (limit) => reading(listEventEndpoints(db, { limit })),
+    async endpoint(name, wish) {
+      const endpoint = await reading(findEndpoint(db, name))
+      return endpoint && { endpoint, attempts: await reading(listAttempts(db, endpoint.id, wish)) }
+    },
+    makeEndpoint: async ({ person: by }, made) =>
+      (await reading(makeEndpoint(deps(), { ...made, by }))).verifyWith,
+    changeEndpoint: async ({ person: by }, name, change) =>
+      void (await reading(changeEndpoint(deps(), { name, by }, change))),
+    rotateSecret: async ({ person: by }, name, rotation) =>
+      (await reading(rotateSecret(deps(), { name, by }, rotation))).verifyWith,
+    // The answer may take longer than a page is read.
+    testEndpoint: async ({ person: by }, name) => void (await testEndpoint(deps(), { name, by })),
   }
 }
 

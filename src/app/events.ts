@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import type { Role } from '../health.ts'
+import { eventTimeoutMs } from '../jobs/events/event-request.ts'
 import { openEventSender } from '../jobs/events/send-events.ts'
 import type { Observer } from '../ops/observe.ts'
 import { openPoster } from '../outbox/post-webhook.ts'
@@ -9,8 +10,6 @@ import { endpointVaultPurpose } from '../store/event-endpoints.ts'
 import { readClock } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 
-/** An attempt ends within the lease under which it began. */
-export const eventTimeoutMs = 10_000
 const leaseMs = 15_000
 /** Slow endpoints take no connections from other jobs. */
 const poolMax = 4

@@ -1,12 +1,12 @@
 import { defaultService } from '../core/evidence.ts'
-import type { ServicesShown } from '../presentation/text.ts'
+import { didYouMean, type ServicesShown } from '../presentation/text.ts'
 import { networksKnown } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import { ownerIdsKnown } from '../store/owners.ts'
 import { servicesKnown } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { type Context, settingsOrProblem } from './context.ts'
-import { badValue, choiceOf, didYouMean } from './options.ts'
+import { badValue, choiceOf } from './options.ts'
 
 type Filters = {
   service?: string | undefined

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { Fault } from '../core/errors.ts'
 import { parseTime } from '../core/time.ts'
+import { didYouMean } from '../presentation/text.ts'
 import type { Context } from './context.ts'
 import type { News } from './print.ts'
 
@@ -71,29 +72,6 @@ export function choiceOf<Word extends string>(name: string, text: string, words:
   if (word !== undefined) return word
   const known = words.length === 0 ? 'none: there are none' : words.join(', ')
   throw badValue(name, text, `${didYouMean(text, words)}use ${known}`)
-}
-
-/** The word with the fewest different letters; empty if more than half differ. */
-export function didYouMean(text: string, words: readonly string[]): string {
-  const byDistance = words
-    .map((word) => ({ word, distance: distanceOf(text.toLowerCase(), word.toLowerCase()) }))
-    .filter(({ word, distance }) => distance * 2 <= Math.max(word.length, text.length))
-    .toSorted((one, other) => one.distance - other.distance)
-  return byDistance[0] === undefined ? '' : `did you mean ${byDistance[0].word}? `
-}
-
-/** Levenshtein distance. */
-function distanceOf(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [place, letter] of one.split('').entries()) {
-    const next = [place + 1]
-    for (const [index, otherLetter] of other.split('').entries()) {
-      const kept = (row[index] ?? 0) + (letter === otherLetter ? 0 : 1)
-      next.push(Math.min(kept, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[other.length] ?? 0
 }
 
 export function noDeposit(id: string): Fault {

@@ -85,7 +85,10 @@ function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): OpenApiObje
 
 export const count = { type: 'integer', minimum: 0 }
 
-const retryAfter = { required: true, description: 'Seconds to wait.', schema: count }
+/** Of a status whose problems all, or in part, say when to try again. */
+function retryAfter(required: boolean): OpenApiObject {
+  return { headers: { 'Retry-After': { required, description: 'Seconds to wait.', schema: count } } }
+}
 
 function isOptional(schema: z.core.$ZodType): boolean {
   return z.safeParse(schema, undefined).success
@@ -95,13 +98,13 @@ function refusalResponses<Kind extends ApiKind>(
   route: HttpRoute<Kind>,
   api: ApiDescription<Kind>,
 ): OpenApiObject {
-  const { statusOf, describe, schema } = api.problems
+  const { statusOf, describe, waits, schema } = api.problems
   const byStatus = Object.groupBy(problemsOf(route, api), (code) => String(statusOf(code)))
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes = []]) => [
       status,
       {
-        ...(Number(status) === 429 && { headers: { 'Retry-After': retryAfter } }),
+        ...(codes.some(waits) && retryAfter(codes.every(waits))),
         description: codes.map((code) => `\`${code}\`: ${describe(code)}.`).join(' '),
         content: {
           'application/problem+json': {

@@ -8,9 +8,9 @@ export type ApiReply = {
   headers?: Readonly<Record<string, string>>
 }
 
-/** By its stable code. */
+/** By its stable code. `waits`: it is answered with `Retry-After`. */
 export type ProblemTable<Code extends string> = Readonly<
-  Record<Code, readonly [status: number, title: string]>
+  Record<Code, readonly [status: number, title: string, wait?: 'waits']>
 >
 
 /** Of every API. */
@@ -22,7 +22,7 @@ export const httpProblems = {
   http_malformed: [400, 'The request is not valid HTTP'],
   request_invalid: [400, 'A field is missing, unknown or invalid'],
   cursor_invalid: [400, 'The cursor is invalid'],
-  rate_limited: [429, 'Too many requests'],
+  rate_limited: [429, 'Too many requests', 'waits'],
   internal: [500, 'Internal error'],
 } as const satisfies ProblemTable<string>
 
@@ -42,6 +42,8 @@ export type BodyProblemCode = keyof typeof bodyProblems
 export type ProblemDocuments<Code extends string> = {
   statusOf: (code: Code) => number
   describe: (code: Code) => string
+  /** Whether it is answered with `Retry-After`. */
+  waits: (code: Code) => boolean
   schema: z.ZodObject
   /** To be thrown. `detail` says what the caller must fix. */
   refusal: (code: Code, detail: string, parts?: RefusalParts) => Fault<'request_refused'>
@@ -62,6 +64,7 @@ export function createProblems<Code extends string>(
   return {
     statusOf: (code) => table[code][0],
     describe: (code) => table[code][1],
+    waits: (code) => table[code][2] === 'waits',
     schema: problemSchema(Object.keys(table)),
     refusal: (code, detail, parts = {}) =>
       new Fault('request_refused', { status: table[code][0], reason: code, problem: detail, ...parts }),

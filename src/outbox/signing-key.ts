@@ -16,6 +16,10 @@ export const schemesByName = { hmac: 'v1', ed25519: 'v1a' } as const satisfies R
   SigningKeyScheme
 >
 
+export type SignatureName = keyof typeof schemesByName
+
+export const signatureNames = Object.keys(schemesByName) as SignatureName[]
+
 export type SigningKey = {
   scheme: SigningKeyScheme
   /** `whpk_` and base64; null for `v1`, which needs the secret. */

@@ -48,3 +48,26 @@ export function duration(seconds: number): string {
   if (seconds < 7200) return `${Math.floor(seconds / 60)} min`
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`
 }
+
+/** The word with the fewest different letters; empty if more than half differ. */
+export function didYouMean(text: string, words: readonly string[]): string {
+  const byDistance = words
+    .map((word) => ({ word, distance: distanceOf(text.toLowerCase(), word.toLowerCase()) }))
+    .filter(({ word, distance }) => distance * 2 <= Math.max(word.length, text.length))
+    .toSorted((one, other) => one.distance - other.distance)
+  return byDistance[0] === undefined ? '' : `did you mean ${byDistance[0].word}? `
+}
+
+/** Levenshtein distance. */
+function distanceOf(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (const [place, letter] of one.split('').entries()) {
+    const next = [place + 1]
+    for (const [index, otherLetter] of other.split('').entries()) {
+      const kept = (row[index] ?? 0) + (letter === otherLetter ? 0 : 1)
+      next.push(Math.min(kept, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[other.length] ?? 0
+}

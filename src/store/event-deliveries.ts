@@ -1,8 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { assert } from '../core/errors.ts'
-import type { EventPayload } from '../core/event-payload.ts'
+import type { EventPayload, EventType } from '../core/event.ts'
 import { ageOf } from './database.ts'
-import type { PauseReason } from './event-endpoints.ts'
+import { isWanted } from './event-endpoints.ts'
 import { type FeedEvent, feedColumns } from './events.ts'
 import type { Tables } from './tables.ts'
 
@@ -77,8 +77,7 @@ export async function takeEvents(tx: Transaction<Tables>, id: bigint): Promise<b
   const { rows } = await sql<{ taken: number }>`
     with page as (
       select event.sequence, event.deposit_id,
-        (e.types is null or type = any(e.types)) and (e.services is null or service = any(e.services))
-          and (e.owners is null or owner_id = any(e.owners)) as is_wanted
+        ${isWanted} as is_wanted
       from event_endpoint e join event on event.sequence > e.position
       where e.id = ${id} and (select count(*) from event_delivery where endpoint_id = ${id}) < ${deliveriesMax}
       order by event.sequence limit ${takenMax}
@@ -143,15 +142,8 @@ export async function hastenDeliveries(tx: Transaction<Tables>, id: bigint, sinc
   )
 }
 
-export async function stopEndpoint(
-  tx: Transaction<Tables>,
-  id: bigint,
-  reason: Exclude<PauseReason, 'requested'>,
-): Promise<void> {
-  await sql`update event_endpoint set state = 'paused', reason = ${reason} where id = ${id}`.execute(tx)
-}
-
-export type AttemptLine = EventAttempt & { id: bigint }
+/** `type` is null for a test. */
+export type AttemptLine = EventAttempt & { id: bigint; type: EventType | null; depositId: bigint | null }
 
 /** The newest first. */
 export async function listAttempts(
@@ -160,9 +152,10 @@ export async function listAttempts(
   { before, limit }: { before?: bigint | undefined; limit: number },
 ): Promise<AttemptLine[]> {
   const { rows } = await sql<AttemptLine>`
-    select id, sequence, at, status, problem, duration_ms as "durationMs" from event_attempt
-    where endpoint_id = ${endpoint} and (${before ?? null}::bigint is null or id < ${before ?? null})
-    order by id desc limit ${limit}`.execute(db)
+    select a.id, sequence, a.at, status, problem, duration_ms as "durationMs", type, deposit_id as "depositId"
+    from event_attempt a left join event using (sequence)
+    where endpoint_id = ${endpoint} and (${before ?? null}::bigint is null or a.id < ${before ?? null})
+    order by a.id desc limit ${limit}`.execute(db)
   return rows
 }
 

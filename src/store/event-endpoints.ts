@@ -1,13 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { Fault } from '../core/errors.ts'
-import type { EventPayload } from '../core/event-payload.ts'
+import type { EventPayload, EventType } from '../core/event.ts'
 import type { SecretVault } from '../outbox/secret-vault.ts'
 import { readSecret, type SigningKeyScheme } from '../outbox/signing-key.ts'
-import type { EventType } from './events.ts'
 import { recordAccess } from './sessions.ts'
 import type { Tables } from './tables.ts'
-
-/** `thin`: without what happened, which the receiver reads from the API. */
 
 /** `undelivered`: an event failed for three days. `gone`: the endpoint answered 410. */
 export type PauseReason = 'requested' | 'undelivered' | 'gone'
@@ -24,10 +21,16 @@ export type EventEndpoint = {
   owners: readonly string[] | null
   state: 'active' | 'paused'
   reason: PauseReason | null
+  paused_at: Date | null
   /** Up to this number, each event for it is delivered. */
   delivered: bigint
+  /** Events with a later number, also those that it does not receive, and when the first of them became true. */
+  behind: bigint
+  behind_since: Date | null
   /** Events that it failed to take so far, or that wait for those. */
   waiting: number
+  /** Attempts that failed since the last success. */
+  failures: number
   failing_since: Date | null
   secrets: readonly EndpointSecret[]
   created_by: string
@@ -42,10 +45,13 @@ export type EndpointSecret = {
   expires_at: Date | null
 }
 
-export type NewEventEndpoint = Pick<
-  EventEndpoint,
-  'name' | 'url' | 'payload' | 'types' | 'services' | 'owners'
-> & { secret: string; by: string }
+/** What is sent, and where to. */
+export type EndpointContent = Pick<EventEndpoint, 'url' | 'payload' | 'types' | 'services' | 'owners'>
+
+/** As a person wrote it, not checked yet. */
+export type WrittenContent = Omit<EndpointContent, 'types'> & { types: readonly string[] | null }
+
+export type NewEventEndpoint = EndpointContent & { name: string; secret: string; by: string }
 
 /** Lower case, so that a log and a shell need no quotes. */
 export const endpointNameForm = /^[a-z0-9][a-z0-9._-]{0,62}$/
@@ -56,8 +62,10 @@ const endpointsMax = 50
 /** Encrypts under a key of its own, so that no other secret of that key is at risk. */
 export const endpointVaultPurpose = 'depositd event endpoint secrets'
 
-const fields = sql`e.id, e.name, e.url, e.payload, e.types, e.services, e.owners, e.state, e.reason, e.failing_since,
-  coalesce(open.first - 1, e.position) as delivered, open.waiting,
+const fields = sql`e.id, e.name, e.url, e.payload, e.types, e.services, e.owners, e.state, e.reason, e.paused_at,
+  e.failures, e.failing_since, done.upto as delivered, open.waiting,
+  coalesce((select max(sequence) from event), 0) - done.upto as behind,
+  (select at from event where sequence = done.upto + 1) as behind_since,
   (select jsonb_agg(jsonb_build_object('version', s.version, 'scheme', s.scheme, 'public_key', s.public_key,
       'expires_at', s.expires_at) order by s.version desc)
     from event_endpoint_secret s where s.endpoint_id = e.id) as secrets,
@@ -65,7 +73,11 @@ const fields = sql`e.id, e.name, e.url, e.payload, e.types, e.services, e.owners
 
 const source = sql`event_endpoint e, lateral (
   select min(sequence) as first, count(*)::int as waiting from event_delivery where endpoint_id = e.id
-) as open`
+) as open, lateral (select coalesce(open.first - 1, e.position) as upto) as done`
+
+/** Of an event, by an endpoint `e`. */
+export const isWanted = sql`(e.types is null or event.type = any(e.types))
+  and (e.services is null or event.service = any(e.services)) and (e.owners is null or event.owner_id = any(e.owners))`
 
 type StoredSecret = Omit<EndpointSecret, 'expires_at'> & { expires_at: string | null }
 
@@ -86,8 +98,9 @@ function endpointOf({ secrets, ...row }: StoredEndpoint): EventEndpoint {
 export async function createEventEndpoint(
   tx: Transaction<Tables>,
   vault: SecretVault,
-  { name, url, payload, types, services, owners, secret, by }: NewEventEndpoint,
+  { name, secret, by, ...content }: NewEventEndpoint,
 ): Promise<EventEndpoint> {
+  const { url, payload, types, services, owners } = content
   await sql`lock table event_endpoint in share row exclusive mode`.execute(tx)
   const { rows: live } = await sql<{ name: string }>`
     select name from event_endpoint where removed_at is null`.execute(tx)
@@ -109,13 +122,24 @@ export async function createEventEndpoint(
   const [added] = rows
   if (added === undefined) throw new Error('an inserted endpoint is returned')
   await addEndpointSecret(tx, vault, { endpointId: added.id, version: 1, secret })
-  await recordAccess(tx, { person: by, action: 'endpoint_created', detail: `${name}: ${url}` })
+  await recordAccess(tx, {
+    person: by,
+    action: 'endpoint_created',
+    detail: `${name}: ${describeContent(content)}`,
+  })
   return namedEndpoint(tx, name)
+}
+
+export function describeContent({ url, payload, types, services, owners }: EndpointContent): string {
+  const filters = Object.entries({ types, services, owners }).flatMap(([filter, words]) =>
+    words === null ? [] : [`${filter} ${words.join(', ')}`],
+  )
+  return [url, payload, ...filters].join('; ')
 }
 
 type NewEndpointSecret = { endpointId: bigint; version: number; secret: string }
 
-async function addEndpointSecret(
+export async function addEndpointSecret(
   tx: Transaction<Tables>,
   vault: SecretVault,
   { endpointId, version, secret }: NewEndpointSecret,
@@ -139,108 +163,20 @@ export async function listEventEndpoints(
   return rows.map(endpointOf)
 }
 
-/** @throws Fault `not_found` */
-export async function namedEndpoint(db: Kysely<Tables>, name: string): Promise<EventEndpoint> {
+export async function findEndpoint(db: Kysely<Tables>, name: string): Promise<EventEndpoint | null> {
   const { rows } = await sql<StoredEndpoint>`
     select ${fields} from ${source} where e.removed_at is null and lower(e.name) = lower(${name})`.execute(db)
-  const [row] = rows
-  if (row === undefined)
-    throw new Fault('not_found', {
-      problem: `an endpoint ${JSON.stringify(name)} not found`,
-      fix: 'use a name from "bin/depositd events endpoint list"',
-    })
-  return endpointOf(row)
+  return rows[0] === undefined ? null : endpointOf(rows[0])
 }
 
-/** A turn of a sender that is under way ends before, and the next one sees the change. */
-async function lockNamed(tx: Transaction<Tables>, name: string): Promise<EventEndpoint> {
-  const found = await namedEndpoint(tx, name)
-  await sql`select from event_endpoint where id = ${found.id} for no key update`.execute(tx)
-  return found
-}
-
-type EndpointAct = { name: string; by: string }
-
-export async function pauseEndpoint(tx: Transaction<Tables>, { name, by }: EndpointAct): Promise<void> {
-  const { id } = await lockNamed(tx, name)
-  await sql`update event_endpoint set state = 'paused', reason = 'requested' where id = ${id}`.execute(tx)
-  await recordAccess(tx, { person: by, action: 'endpoint_changed', detail: `${name}: paused` })
-}
-
-/** What waits is due now, and has three days again. */
-export async function resumeEndpoint(tx: Transaction<Tables>, { name, by }: EndpointAct): Promise<void> {
-  const { id } = await lockNamed(tx, name)
-  await resume(tx, id)
-  await recordAccess(tx, { person: by, action: 'endpoint_changed', detail: `${name}: resumed` })
-}
-
-async function resume(tx: Transaction<Tables>, id: bigint): Promise<void> {
-  await sql`
-    update event_endpoint set state = 'active', reason = null, failures = 0, failing_since = null, rest_until = null
-    where id = ${id}`.execute(tx)
-  await sql`
-    update event_delivery set tries = 0, failing_since = null, next_at = null where endpoint_id = ${id}`.execute(
-    tx,
-  )
-}
-
-export type ReplayStart = { sequence: bigint } | { since: Date }
-
-/**
- * Sends every event from there on again, in order. Earlier ones that are not delivered yet still come first.
- * @returns the number that is sent next
- */
-export async function replayEndpoint(
-  tx: Transaction<Tables>,
-  { name, by, from }: EndpointAct & { from: ReplayStart },
-): Promise<bigint> {
-  const { id } = await lockNamed(tx, name)
-  const first = 'sequence' in from ? from.sequence : await firstSince(tx, from.since)
-  // Later events become deliveries again, with another id: what a sender has under way does not end those.
-  await sql`delete from event_delivery where endpoint_id = ${id} and sequence >= ${first}`.execute(tx)
-  await sql`
-    update event_endpoint set position = least(${first - 1n}, (select coalesce(max(sequence), 0) from event))
-    where id = ${id}`.execute(tx)
-  await recordAccess(tx, {
-    person: by,
-    action: 'endpoint_changed',
-    detail: `${name}: replayed from ${first}`,
+/** @throws Fault `not_found` */
+export async function namedEndpoint(db: Kysely<Tables>, name: string): Promise<EventEndpoint> {
+  const found = await findEndpoint(db, name)
+  if (found !== null) return found
+  throw new Fault('not_found', {
+    problem: `an endpoint ${JSON.stringify(name)} not found`,
+    fix: 'use a name from "bin/depositd events endpoint list"',
   })
-  return first
-}
-
-/** The first event that became true then or later; the next one to come if there is none. */
-async function firstSince(tx: Transaction<Tables>, since: Date): Promise<bigint> {
-  const { rows } = await sql<{ first: bigint }>`
-    select coalesce(min(sequence) filter (where at >= ${since}), coalesce(max(sequence), 0) + 1) as first from event`.execute(
-    tx,
-  )
-  return rows[0]?.first ?? 1n
-}
-
-export type EndpointRotation = EndpointAct & { secret: string; endsAt: Date }
-
-/** Until then, the secret before signs too. One before that ends now. */
-export async function rotateEndpoint(
-  tx: Transaction<Tables>,
-  vault: SecretVault,
-  { name, by, secret, endsAt }: EndpointRotation,
-): Promise<void> {
-  const { id, secrets } = await lockNamed(tx, name)
-  const newest = secrets[0]?.version ?? 0
-  await sql`delete from event_endpoint_secret where endpoint_id = ${id} and version < ${newest}`.execute(tx)
-  await sql`update event_endpoint_secret set expires_at = ${endsAt} where endpoint_id = ${id}`.execute(tx)
-  await addEndpointSecret(tx, vault, { endpointId: id, version: newest + 1, secret })
-  await recordAccess(tx, { person: by, action: 'endpoint_changed', detail: `${name}: secret rotated` })
-}
-
-/** Nothing more is sent. Its secrets are deleted. */
-export async function removeEndpoint(tx: Transaction<Tables>, { name, by }: EndpointAct): Promise<void> {
-  const { id } = await lockNamed(tx, name)
-  await sql`update event_endpoint set removed_at = clock_timestamp() where id = ${id}`.execute(tx)
-  await sql`delete from event_endpoint_secret where endpoint_id = ${id}`.execute(tx)
-  await sql`delete from event_delivery where endpoint_id = ${id}`.execute(tx)
-  await recordAccess(tx, { person: by, action: 'endpoint_removed', detail: name })
 }
 
 export type SealedSecret = { version: number; sealed: Buffer }

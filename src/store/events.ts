@@ -1,26 +1,10 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { EventType } from '../core/event.ts'
 import type { Owner, ServiceName } from '../core/evidence.ts'
 import type { Visible } from './books/list-deposits.ts'
 import { inTransaction, whereSet } from './database.ts'
 import type { MismatchChange } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
-
-export const eventTypes = [
-  'deposit.observed',
-  'deposit.final',
-  'deposit.settled',
-  'deposit.reconciled',
-  'deposit.credit_safe',
-  'deposit.reversed',
-  'mismatch.opened',
-  'mismatch.changed',
-  'mismatch.cleared',
-  'mismatch.resolved',
-  'approval.requested',
-  'period.closed',
-  'seal.published',
-] as const
-export type EventType = (typeof eventTypes)[number]
 
 /** What happened, at least once to each reader: `id` is the same each time. docs/events.md describes `data`. */
 export type FeedEvent = {

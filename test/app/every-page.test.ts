@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/ops/console/routes.ts'
 import { browserInstalled, listenToFaults, type Visitor } from '../support/browser.ts'
+import { openEventReceiver } from '../support/event-receiver.ts'
 import { openPeopleConsole, type PeopleConsole } from '../support/people-console.ts'
 import { storeRowsOfPages } from '../support/rows-of-pages.ts'
 
@@ -30,6 +31,7 @@ const pagesAtOnce = 3
 
 let console: PeopleConsole
 let ada: Visitor
+const rows = new AsyncDisposableStack()
 /** Of the row that each page with an id shows. */
 let ids: Record<string, string>
 
@@ -39,6 +41,9 @@ describe.skipIf(!browserInstalled())('every page, in Chromium', () => {
     const { webhook, deposit } = await storeRowsOfPages(console.books)
     ada = await console.joined('ada', 'administrator,operator,approver,accountant,auditor')
     await console.asErin('api token create shop --scopes read_deposits')
+    const receiver = rows.use(await openEventReceiver())
+    await console.asErin(`events endpoint create shop --url ${receiver.url}`)
+    await console.asErin('events endpoint test shop')
     const invited = await console.asErin('people invite bob --roles viewer')
     const [, link = ''] = /invitations\/(\S+)/.exec(invited.out) ?? []
     ids = {
@@ -46,6 +51,7 @@ describe.skipIf(!browserInstalled())('every page, in Chromium', () => {
       '/deposits/:id': `${deposit}`,
       '/ledger/journals/:id': '1',
       '/webhooks/:id': `${webhook}`,
+      '/endpoints/:id': 'shop',
       '/decisions/:id': await console.requestJournal('seen'),
       '/login/:id': 'a'.repeat(43),
       '/invitations/:id': link,
@@ -64,6 +70,7 @@ describe.skipIf(!browserInstalled())('every page, in Chromium', () => {
   afterAll(async () => {
     await ada[Symbol.asyncDispose]()
     await console[Symbol.asyncDispose]()
+    await rows.disposeAsync()
   })
 
   test('is for everyone: at a desk and on a phone, in light and in dark', async () => {

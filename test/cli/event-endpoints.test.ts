@@ -64,13 +64,17 @@ test('an endpoint is made, tested, shown, paused, resumed, replayed, rotated and
   await sending.deliver()
   expect(received).toHaveLength(5)
 
+  const edited = await run('edit shop --types all --payload thin --services default')
+  expect(edited.out).toMatch(/ thin {5}all +default +all\n$/)
+  expect((await run('edit shop')).err).toContain('nothing is changed')
+
   const rotated = await run('rotate shop --signature ed25519')
   expect(rotated.out).toMatch(/^whpk_[\w+/=]{44}\n$/)
   const shown = await run('show shop')
   expect(shown.out).toContain(`secret 2: v1a ${rotated.out.trim()}\nsecret 1: v1, until `)
-  expect(shown.out).toMatch(/ {2}2 {2}204 /)
+  expect(shown.out).toMatch(/ deposit\.observed +2 +1 +204 /)
   const [item] = JSON.parse((await run('list --json')).out).items as object[]
-  expect(item).toMatchObject({ name: 'shop', delivered: '2', waiting: 0, types: ['deposit.observed'] })
+  expect(item).toMatchObject({ name: 'shop', delivered: '2', behind: '0', waiting: 0, types: null })
   for (const { out } of [shown, await run('list'), await run('list --json'), await run('show shop --json')])
     expect(out).not.toContain(made.out.trim())
 
@@ -79,11 +83,12 @@ test('an endpoint is made, tested, shown, paused, resumed, replayed, rotated and
   expect(await audit()).toEqual([
     'endpoint_removed shop',
     'endpoint_changed shop: secret rotated',
+    `endpoint_changed shop: ${url}; thin; services default`,
     'endpoint_changed shop: resumed',
     'endpoint_changed shop: replayed from 1',
     'endpoint_changed shop: paused',
     'endpoint_changed shop: test event sent',
-    `endpoint_created shop: ${url}`,
+    `endpoint_created shop: ${url}; full; types deposit.observed`,
   ])
 })
 
@@ -96,13 +101,11 @@ test('a test that is refused is bad news', async () => {
 test('others may not, and what cannot work is refused', async () => {
   const command = 'create other --url https://shop.example/events'
   expect((await run(command, 'max')).err).toContain('administrator')
-  for (const act of ['pause', 'resume', 'rotate', 'remove', 'test', 'replay'])
-    expect((await run(`${act} refusing${act === 'replay' ? ' --from 1' : ''}`, 'max')).err).toContain(
-      'administrator',
-    )
+  for (const act of ['pause', 'resume', 'rotate', 'remove', 'test', 'replay --from 1', 'edit --payload thin'])
+    expect((await run(`${act} refusing`, 'max')).err).toContain('administrator')
   const wrong = {
     '--types deposit.safe': 'use deposit.observed',
-    '--services acme': '--service is "acme"',
+    '--services acme': 'there is no service "acme"',
     '--owners shup': 'did you mean shop',
     '--payload fat': 'use thin, full',
   }

@@ -220,8 +220,9 @@ async function readOf(service: string, { owners, ids, txs }: Belongings): Promis
     `ledger statement ${anyOf(owners)}`,
     `scorecard --service ${service}`,
   ]
-  const { status, out, err } = await runCommand(`${anyOf(lines)} --json`, environment)
-  if (status > 1) throw new Error(err)
+  const line = `${anyOf(lines)} --json`
+  const { status, out, err } = await runCommand(line, environment)
+  if (status > 1) throw new Error(`${line} ended with ${status}: ${err}\n${out}`)
   return out
 }
 

@@ -12,10 +12,11 @@ export type Exchange = {
 }
 
 type Parameter = { name: string; in: string; schema: { type?: string } }
+type DeclaredHeaders = Record<string, { required?: boolean }>
 type Operation = {
   parameters?: Parameter[]
   requestBody?: { required: boolean }
-  responses: Record<string, { content?: Record<string, object>; headers?: Record<string, object> }>
+  responses: Record<string, { content?: Record<string, object>; headers?: DeclaredHeaders }>
 }
 type Document = { paths: Record<string, Record<string, Operation>> }
 type Declared = { operation: Operation; place: readonly string[]; label: string; ajv: Ajv2020 }
@@ -56,14 +57,21 @@ function checkAnswer({ operation, place, ...held }: Declared, { status, headers,
   const { label } = held
   const response = operation.responses[status]
   if (response === undefined) throw new Error(`${label}: the status is not declared`)
-  const missing = Object.keys(response.headers ?? {}).filter((name) => !headers.has(name))
-  if (missing.length > 0) throw new Error(`${label}: it has no ${missing.join(', ')}`)
+  checkHeaders(response.headers ?? {}, headers, label)
   const [media = ''] = (headers.get('content-type') ?? '').split(';')
   if (response.content === undefined) {
     if (answer !== undefined) throw new Error(`${label}: no body is declared`)
   } else if (media in response.content) {
     check([...place, 'responses', String(status), 'content', media, 'schema'], answer, held)
   } else throw new Error(`${label}: the type ${media} is not declared`)
+}
+
+/** Callers act on `Retry-After`, so none is sent that is not declared. */
+function checkHeaders(declared: DeclaredHeaders, headers: Headers, label: string): void {
+  const missing = Object.keys(declared).filter((name) => declared[name]?.required && !headers.has(name))
+  if (missing.length > 0) throw new Error(`${label}: it has no ${missing.join(', ')}`)
+  if (headers.has('retry-after') && !('Retry-After' in declared))
+    throw new Error(`${label}: Retry-After is not declared`)
 }
 
 function checkRequest({ operation, place, ...held }: Declared, { url, sent }: Exchange): void {

@@ -13,6 +13,7 @@ import { openExampleBooks } from './example-books.ts'
 import { madeUpNetworks, settingsEnvironment } from './judging-environment.ts'
 import { makeFolder } from './make-folder.ts'
 import { addPeople, signers, signingKeys } from './people.ts'
+import { eventsKey } from './sent-events.ts'
 
 const node = { network: 'base', node: 'node.example', score: 0.98, requests: 1200, errors: 3 }
 
@@ -51,11 +52,12 @@ export async function openPeopleConsole(
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   opening.defer(() => ops.stop())
   const url = ops.url.replace('127.0.0.1', 'localhost')
-  const text = `${madeUpNetworks}accounts: { own: ['assets:bank:main'] }\n${await signIn(url)}`
+  const text = `${madeUpNetworks}accounts: { own: ['assets:bank:main'] }\nevents: { allowPrivate: true }\n${await signIn(url)}`
   const environment = {
     ...settingsEnvironment(books.url, folder, text),
     ...(hasPeople && { ADMINISTRATOR_KEY: signers.erin.key }),
     OPENID_CLIENT_SECRET: 'a secret of the test',
+    EVENTS_KEY: eventsKey.toString('base64'),
   }
   const settings = parseSettings(environment, () => text)
   const shown = composeConsole(settings, {

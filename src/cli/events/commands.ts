@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
-import { eventPayloads } from '../../core/event-payload.ts'
-import { schemesByName } from '../../outbox/signing-key.ts'
+import { eventPayloads } from '../../core/event.ts'
+import { signatureNames } from '../../outbox/signing-key.ts'
 import { limited, listed } from '../lists.ts'
 import { type Act, choice, ofService, ranged, spanOption, subcommand, timeOption } from '../options.ts'
 
@@ -30,6 +30,13 @@ function describeEventEndpoints(events: Command, act: Act): void {
     .option('--owners <list>', 'only what is of these channels and wallets, separated by commas')
     .addOption(signature())
     .action(act(async () => (await import('./endpoints.ts')).createEndpointCommand))
+  subcommand(endpoint, 'edit <name>', 'change what is sent and where to, as an administrator')
+    .option('--url <address>', 'where events are posted to')
+    .addOption(choice('--payload <kind>', 'full, or thin: without "data"', eventPayloads))
+    .option('--types <list>', 'only these types of events, or all')
+    .option('--services <list>', 'only what is of these deposit services, or all')
+    .option('--owners <list>', 'only what is of these channels and wallets, or all')
+    .action(act(async () => (await import('./endpoints.ts')).editEndpointCommand))
   listed(endpoint.command('list'), 50)
     .description('list endpoints without their secrets, by name')
     .action(act(async () => (await import('./endpoints.ts')).listEndpointsCommand))
@@ -64,6 +71,5 @@ function describeEventEndpoints(events: Command, act: Act): void {
 }
 
 function signature(): Option {
-  const words = Object.keys(schemesByName)
-  return choice('--signature <kind>', 'how events are signed', words).default('hmac')
+  return choice('--signature <kind>', 'how events are signed', signatureNames).default('hmac')
 }

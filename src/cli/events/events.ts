@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { eventTypes } from '../../core/event.ts'
 import type { Database } from '../../store/database.ts'
-import { eventTypes, type FeedEvent, type FeedFilter, readFeed } from '../../store/events.ts'
+import { type FeedEvent, type FeedFilter, readFeed } from '../../store/events.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { checkFilters } from '../filters.ts'

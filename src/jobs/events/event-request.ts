@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../core/errors.ts'
-import type { EventPayload } from '../../core/event-payload.ts'
+import type { EventPayload } from '../../core/event.ts'
 import type { EndpointAnswer, OutgoingWebhook, Poster } from '../../outbox/post-webhook.ts'
 import type { SecretRowId, SecretVault } from '../../outbox/secret-vault.ts'
 import { readSecret, type SigningKey, signedHeaders } from '../../outbox/signing-key.ts'
@@ -9,6 +9,9 @@ import { appendAttempts, type EventAttempt } from '../../store/event-deliveries.
 import { namedEndpoint, type SealedSecret, sealedSecrets } from '../../store/event-endpoints.ts'
 import type { FeedEvent } from '../../store/events.ts'
 import type { Tables } from '../../store/tables.ts'
+
+/** An attempt ends within the lease under which it began. */
+export const eventTimeoutMs = 10_000
 
 /** @throws Fault `settings_bad` if the secrets were encrypted with another key */
 export function signingKeys(
@@ -70,13 +73,12 @@ export function attemptOf(
   return { sequence, at, durationMs, ...result }
 }
 
+export type SentTest = EventAttempt & { eventId: string }
+
 type SendTestDeps = { db: Kysely<Tables>; vault: SecretVault; poster: Poster; now: () => Date }
 
 /** Signed like an event, but not one: it has no sequence, and is not sent again. Also to a paused endpoint. */
-export async function sendTest(
-  { db, vault, poster, now }: SendTestDeps,
-  name: string,
-): Promise<EventAttempt & { eventId: string }> {
+export async function sendTest({ db, vault, poster, now }: SendTestDeps, name: string): Promise<SentTest> {
   const { id, url } = await namedEndpoint(db, name)
   const at = now()
   const keys = signingKeys(vault, id, await sealedSecrets(db, id, at))

@@ -5,6 +5,7 @@ import { reach } from '../../failpoint.ts'
 import type { Poster } from '../../outbox/post-webhook.ts'
 import type { SecretVault } from '../../outbox/secret-vault.ts'
 import type { SigningKey } from '../../outbox/signing-key.ts'
+import { pause } from '../../store/change-endpoints.ts'
 import { inTransaction } from '../../store/database.ts'
 import {
   appendAttempts,
@@ -16,7 +17,6 @@ import {
   hastenDeliveries,
   holdEndpoint,
   saveHealth,
-  stopEndpoint,
   takeEvents,
 } from '../../store/event-deliveries.ts'
 import { sealedSecrets } from '../../store/event-endpoints.ts'
@@ -205,7 +205,7 @@ async function settle(tx: Transaction<Tables>, { id, sent, endpoint, random }: S
   await endDeliveries(tx, settled.ended)
   if (settled.health.failures + endpoint.failures > 0) await saveHealth(tx, id, settled.health)
   if (settled.recoveredSince !== null) await hastenDeliveries(tx, id, settled.recoveredSince)
-  if (settled.stop !== null) await stopEndpoint(tx, id, settled.stop)
+  if (settled.stop !== null) await pause(tx, id, settled.stop)
   return settled
 }
 

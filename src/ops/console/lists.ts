@@ -74,6 +74,7 @@ export function servicesPage(
   const read = live && streamsTable(live)
   const body = html`<h1>Services</h1>
 ${may(user, 'see the settings') ? html`<p class="note"><a href="/settings">Active settings</a>: the policy and the services.</p>` : null}
+${may(user, 'see event endpoints') ? html`<p class="note"><a href="/endpoints">Event endpoints</a>: your own systems that events are sent to.</p>` : null}
 ${may(user, 'run the doctor') ? html`<p class="note"><a href="/doctor">Doctor</a>: whether everything that depositd needs works, and the fix if not.</p>` : null}
 ${sectionOf('The last seven days', partHtml(lines, scorecard))}
 ${sectionOf('What is read', read ?? unread)}

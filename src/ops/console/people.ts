@@ -1,6 +1,7 @@
 import type { Owner } from '../../core/evidence.ts'
 import type { SavedView } from '../../core/saved-view.ts'
 import type { ExportFormatName } from '../../ledger/export/formats.ts'
+import type { SignatureName } from '../../outbox/signing-key.ts'
 import type { ConsoleRequestContent } from '../../people/console-request.ts'
 import type { DecisionContent, Person } from '../../people/decision.ts'
 import type { Passkey } from '../../people/passkey.ts'
@@ -9,7 +10,10 @@ import { type DecisionKind, type PersonRole, requesters } from '../../people/rol
 import { decisionKindText, type ResolutionLine } from '../../presentation/decision.ts'
 import type { TransferLine } from '../../presentation/deposit.ts'
 import type { ApiToken, NewApiToken } from '../../store/api-tokens.ts'
+import { type EndpointChange } from '../../store/change-endpoints.ts'
 import type { DecisionLine } from '../../store/decisions.ts'
+import type { AttemptLine } from '../../store/event-deliveries.ts'
+import { type EventEndpoint, type WrittenContent } from '../../store/event-endpoints.ts'
 import type { UploadedFile } from '../../store/mismatches/attachments.ts'
 import type { CaseAction } from '../../store/mismatches/cases.ts'
 import type { CaseAct } from '../../store/mismatches/undo.ts'
@@ -45,6 +49,8 @@ const mayDo = {
   'see the audit log': ['auditor', 'administrator'],
   'see the settings': ['auditor', 'administrator'],
   'make tokens': ['administrator'],
+  'see event endpoints': ['operator', 'auditor', 'administrator'],
+  'change event endpoints': ['administrator'],
 } as const satisfies Record<string, readonly PersonRole[]>
 
 type Permission = keyof typeof mayDo
@@ -95,6 +101,14 @@ export type ConsoleDecision = DecisionLine &
       key: 'passkey' | 'key file' | null
     }[]
   }
+
+export type AttemptFilter = { before?: bigint | undefined; limit: number }
+
+export type ConsoleEndpoint = { endpoint: EventEndpoint; attempts: readonly AttemptLine[] }
+
+export type NewConsoleEndpoint = WrittenContent & { name: string; signature: SignatureName }
+
+export type SecretRotation = { signature: SignatureName; overlapMs: number }
 
 /** What was done, and why the rest was refused. */
 export type EachDone<Value> = { done: readonly Value[]; problems: readonly string[] }
@@ -158,6 +172,16 @@ export type ConsolePeople = {
   makeToken: (user: ConsoleUser, token: Omit<NewApiToken, 'by'>) => Promise<string>
   /** @returns false if no active token has this name */
   revokeToken: (user: ConsoleUser, name: string) => Promise<boolean>
+  endpoints: (limit: number) => Promise<readonly EventEndpoint[]>
+  /** With its attempts, the newest first. */
+  endpoint: (name: string, wish: AttemptFilter) => Promise<ConsoleEndpoint | null>
+  /** @returns what the receiver verifies with. @throws Fault `usage_bad` that names the value */
+  makeEndpoint: (user: ConsoleUser, made: NewConsoleEndpoint) => Promise<string>
+  changeEndpoint: (user: ConsoleUser, name: string, change: EndpointChange) => Promise<void>
+  /** @returns what the receiver verifies with from now on */
+  rotateSecret: (user: ConsoleUser, name: string, rotation: SecretRotation) => Promise<string>
+  /** Its log has the answer. */
+  testEndpoint: (user: ConsoleUser, name: string) => Promise<void>
   /** The newest of what people did. */
   log: (user: ConsoleUser, limit: number) => Promise<readonly AuditLine[]>
   /** In the audit log, before the data leaves. */

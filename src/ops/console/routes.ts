@@ -17,6 +17,7 @@ import {
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { runDoctor, showDoctor } from './doctor.ts'
 import { downloadBundle, downloadDispute, downloadExport } from './downloads.ts'
+import { changeEndpoint, makeEndpoint, showEndpoint, showEndpoints } from './endpoints.ts'
 import { refused } from './forms.ts'
 import { draftJournal, draftReversal, showJournal, showJournals, showNewJournal } from './journals.ts'
 import { ledgerPage, statementFilter, statementPage } from './ledger.ts'
@@ -91,6 +92,8 @@ export const routes: Readonly<Record<string, Route>> = {
   '/settings': { get: showSettings, post: draftPolicy },
   '/people': { get: showPeople, post: changePeople },
   '/tokens': { get: showTokens, post: changeTokens },
+  '/endpoints': { get: showEndpoints, post: makeEndpoint },
+  '/endpoints/:id': { get: showEndpoint, post: changeEndpoint },
   '/decisions': { get: showDecisions, post: requestDecision },
   '/decisions/draft': { post: draft },
   '/decisions/waiting': { get: showWaiting, post: approveAll },

@@ -20,7 +20,7 @@ export async function numberDeposits(
 }
 
 /**
- * An absorbed deposit keeps its row, which refers to the one that absorbed it.
+ * An absorbed deposit keeps its row, which refers to the one that stands.
  * @returns those that became reconciled
  */
 export async function saveDeposits(
@@ -31,9 +31,11 @@ export async function saveDeposits(
   const absorbed = deposits.flatMap(({ id, absorbed: ids }) => ids.map((old) => ({ old, id })))
   if (absorbed.length > 0) {
     await sql`
-      update deposit set merged_into = pair.id, service_id = null, transfer = null, updated_at = now()
-      from ${asTable('pair', absorbed, 'old bigint, id bigint')}
-      where deposit.id = pair.old`.execute(tx)
+      with absorbed as (
+        update deposit set merged_into = pair.id, service_id = null, transfer = null, updated_at = now()
+        from ${asTable('pair', absorbed, 'old bigint, id bigint')}
+        where deposit.id = pair.old or deposit.merged_into = pair.old returning deposit.*
+      ) ${recordMerged}`.execute(tx)
   }
   const rows = deposits.map(rowOf)
   const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'id')
@@ -58,6 +60,12 @@ export async function saveDeposits(
   )
   return saved.map(({ id }) => id)
 }
+
+/** Of the rows `absorbed`: who knows the number finds the deposit that stands. */
+export const recordMerged = sql`
+  insert into event_pending (type, deposit_id, data)
+  select 'deposit.merged', id, jsonb_build_object('into', merged_into::text)
+  from absorbed where state <> 'ignored' order by id`
 
 /** What a deposit became, in the order in which it becomes it. */
 const becameRows = sql`

@@ -3,6 +3,7 @@ import { Fault } from '../../core/errors.ts'
 import { encodeObservation } from '../../core/evidence.ts'
 import type { ByHand, LedgerJournalKind } from '../ledger/journals.ts'
 import type { Tables } from '../tables.ts'
+import { recordMerged } from './deposits.ts'
 import type { LinkedObservation } from './evidence.ts'
 
 /** Groups that something stored belongs to, and that are gone. */
@@ -110,12 +111,15 @@ export async function absorbUnshown(
   shown: readonly bigint[],
 ): Promise<void> {
   await sql`
-    update deposit d set merged_into = heir.id, service_id = null, transfer = null, updated_at = now()
-    from (
-      select group_id, min(id) as id from deposit where id = any(${shown}::bigint[]) group by group_id
-    ) as heir
-    where d.group_id = heir.group_id and d.group_id = any(${groups}::bigint[]) and d.merged_into is null
-      and d.id <> all(${shown}::bigint[])`.execute(tx)
+    with absorbed as (
+      update deposit d set merged_into = heir.id, service_id = null, transfer = null, updated_at = now()
+      from (
+        select group_id, min(id) as id from deposit where id = any(${shown}::bigint[]) group by group_id
+      ) as heir
+      where d.group_id = heir.group_id and d.group_id = any(${groups}::bigint[])
+        and coalesce(d.merged_into, d.id) <> all(${shown}::bigint[])
+      returning d.*
+    ) ${recordMerged}`.execute(tx)
 }
 
 export type RestoredJournal = {

@@ -3,11 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { applyPending } from '../../../src/jobs/books/apply.ts'
 import { verifyBooks } from '../../../src/jobs/books/verify-books.ts'
 import { recordDecisions } from '../../../src/store/books/proposals.ts'
+import { showNumberedDeposit } from '../../../src/store/books/show-deposits.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { eventsAfter, numberEvents } from '../../../src/store/events.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { decision } from '../../support/decision.ts'
-import { at, claim, delivery, elsewhere, payment, webhook } from '../../support/evidence.ts'
+import { depositEvents } from '../../support/deposit-events.ts'
+import { at, claim, delivery, elsewhere, payment, txId, webhook } from '../../support/evidence.ts'
 
 let books: Books
 let clock: Date
@@ -118,11 +120,28 @@ test('a decision that the payment is of another deposit withdraws it, too', asyn
   expect((await types()).filter((type) => type === 'deposit.reversed')).toHaveLength(1)
 })
 
-async function decide(verdict: 'together' | 'apart', minute: number): Promise<void> {
-  const one = decision(verdict, payment(), { id: verdict, receivedAt: at(minute) })
+async function decide(verdict: 'together' | 'apart', minute: number, transfer = payment()): Promise<void> {
+  const one = decision(verdict, transfer, { id: `${verdict} ${minute}`, receivedAt: at(minute) })
   await inTransaction(books.owner, (tx) => recordDecisions(tx, [one]))
   await applyPending(books.deps)
 }
+
+test('a deposit that merges into another takes its credit back, and the other one has it', async () => {
+  const first = payment({ tx: txId('first') })
+  await apply(first)
+  await apply(payment(), webhook({ status: 'observed', deposit: { tx: null } }))
+  await decide('together', 7)
+  const moved = ['deposit.observed', 'deposit.merged 2']
+  expect(await depositEvents(books, 3n)).toEqual(moved)
+  await decide('apart', 8)
+  await decide('together', 9, first)
+  const credited = ['deposit.observed', 'deposit.final', 'deposit.credit_safe']
+  expect(await depositEvents(books, 1n)).toEqual(credited)
+  const withdrawn = ['deposit.observed', 'deposit.final', 'deposit.credit_safe', 'deposit.reversed']
+  expect(await depositEvents(books, 2n)).toEqual([...withdrawn, 'deposit.merged 1'])
+  expect(await depositEvents(books, 3n)).toEqual([...moved, 'deposit.merged 1'])
+  expect(await showNumberedDeposit(books.db, 3n, 0)).toMatchObject({ id: 1n })
+})
 
 test('twenty workers at once record it once', async () => {
   await books.receive(webhook(), claim(), payment(), delivery())

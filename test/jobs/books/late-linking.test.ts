@@ -7,6 +7,7 @@ import { inTransaction } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { decision } from '../../support/decision.ts'
+import { depositEvents } from '../../support/deposit-events.ts'
 import { at, claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
 
 let books: Books
@@ -81,6 +82,7 @@ test('what was booked in suspense under its transfer is reversed there, and book
   expect(await holdings()).toEqual(of(1, settled))
   expect(await journals()).toEqual(['deposit 2', 'reversal 2', 'deposit 1', 'settlement 1', 'conversion 1'])
   expect(await openKinds()).toEqual([])
+  expect(await depositEvents(books, 2n)).toEqual(['deposit.observed', 'deposit.final', 'deposit.merged 1'])
 })
 
 test('a ruling joins what no key links, a second parts it, a third joins it again, and the books follow', async () => {

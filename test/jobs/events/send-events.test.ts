@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { inTransaction } from '../../../src/store/database.ts'
-import { listAttempts, pruneAttempts, readEventGauges } from '../../../src/store/event-deliveries.ts'
 import {
   pauseEndpoint,
   removeEndpoint,
   replayEndpoint,
   resumeEndpoint,
-} from '../../../src/store/event-endpoints.ts'
+} from '../../../src/store/change-endpoints.ts'
+import { inTransaction } from '../../../src/store/database.ts'
+import { listAttempts, pruneAttempts, readEventGauges } from '../../../src/store/event-deliveries.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { openEventReceiver, type ReceivedEvent } from '../../support/event-receiver.ts'
 import { addEndpoint, endpointNamed, type SentEvents, sendEvents } from '../../support/sent-events.ts'
