@@ -7,6 +7,7 @@ import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { sandboxSecrets } from '../../src/sandbox/sandbox-service.ts'
 import type { SandboxSecrets } from '../../src/sandbox/service-files.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
+import { keepChanges } from '../oracle/hold.ts'
 import { createDaemonGroup, usualRoles } from './daemon-group.ts'
 import { startEventReaders } from './events/event-readers.ts'
 import { endLeftovers, ownFolder, worldPrefix } from './leftover.ts'
@@ -83,6 +84,9 @@ export async function startChaosWorld(
     networks.map(({ name }) => name),
   )
   const connect = () => connectTo(databaseUrl)
+  const client = await connect()
+  await keepChanges(client)
+  await client.end()
   const apiPort = () => daemons.portOf('API_PORT')
   const events = await startEventReaders({ environment, folder, apiPort, connect }, stack)
   await Promise.all(others.map((roles) => daemons.start(roles)))

@@ -16,7 +16,7 @@ function sums<One extends { amount: string }>(rows: readonly One[], keyOf: (row:
   const found = new Map<string, bigint>()
   for (const row of rows) found.set(keyOf(row), (found.get(keyOf(row)) ?? 0n) + BigInt(row.amount))
   const lines = [...found].filter(([, sum]) => sum !== 0n).map(([key, sum]) => [key, `${sum}`])
-  return Object.fromEntries(lines.toSorted())
+  return Object.fromEntries(lines)
 }
 
 /**

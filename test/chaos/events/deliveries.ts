@@ -11,8 +11,13 @@ export type NumberedEvent = {
   data: Record<string, unknown>
 }
 
-/** A request as it arrived, whatever was answered. */
-export type Arrival = { headers: Readonly<Record<string, string>>; body: string; at: Date }
+/** A request as it arrived. The receiver has what it accepted, whether or not its answer arrived. */
+export type Arrival = {
+  headers: Readonly<Record<string, string>>
+  body: string
+  at: Date
+  isAccepted: boolean
+}
 
 type Read = Arrival & { event: NumberedEvent }
 
@@ -33,12 +38,15 @@ export function faultyDeliveries(
   const read = arrivals
     .map((arrival): Read => ({ ...arrival, event: JSON.parse(arrival.body) as NumberedEvent }))
     .filter(({ event }) => Number(event.sequence) <= last)
-  const firsts = [...Map.groupBy(read, ({ event }) => event.id).values()].flatMap(([first]) => first ?? [])
+  const accepted = read.filter(({ isAccepted }) => isAccepted)
+  const firsts = [...Map.groupBy(accepted, ({ event }) => event.id).values()].flatMap(
+    ([first]) => first ?? [],
+  )
   return [
     ...gaps(numbered, after),
-    ...missing(numbered, read),
+    ...missing(numbered, firsts),
     ...unlikeBooks(numbered, firsts),
-    ...unlikeFirst(firsts, read),
+    ...unlikeFirst(read),
     ...outOfOrder(firsts),
     ...read.filter((one) => !isSigned(one, secret)).map(({ event }) => `${event.sequence} is not signed`),
   ]
@@ -49,8 +57,8 @@ function gaps(numbered: readonly NumberedEvent[], after: number): string[] {
   return odd === undefined ? [] : [`${odd.sequence} follows a gap, or is there twice`]
 }
 
-function missing(numbered: readonly NumberedEvent[], read: readonly Read[]): string[] {
-  const ids = new Set(read.map(({ event }) => event.id))
+function missing(numbered: readonly NumberedEvent[], firsts: readonly Read[]): string[] {
+  const ids = new Set(firsts.map(({ event }) => event.id))
   return numbered
     .filter(({ id }) => !ids.has(id))
     .map(({ sequence, type }) => `${sequence} (${type}) is missing`)
@@ -67,8 +75,8 @@ function unlikeBooks(numbered: readonly NumberedEvent[], firsts: readonly Read[]
     .map(({ body }) => `it is not of the books: ${body}`)
 }
 
-function unlikeFirst(firsts: readonly Read[], read: readonly Read[]): string[] {
-  const bodies = new Map(firsts.map(({ event, body }) => [event.sequence, body]))
+function unlikeFirst(read: readonly Read[]): string[] {
+  const bodies = new Map(read.toReversed().map(({ event, body }) => [event.sequence, body]))
   return read
     .filter(({ event, body }) => bodies.get(event.sequence) !== body)
     .map(({ event }) => `${event.sequence} was sent again as another`)
