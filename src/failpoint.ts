@@ -28,6 +28,10 @@ export type FailpointName =
   | 'poll.read'
   /** The poll's cursor has moved, but that is not committed. */
   | 'poll.in_transaction'
+  /** Events have their numbers, but are not committed. */
+  | 'events.in_transaction'
+  /** Events are numbered, but no sender is woken. */
+  | 'events.numbered'
   /** An endpoint answered to an event, but that is not stored. */
   | 'events.answered'
   /** A receiver has a notification, but it is not noted as sent. */

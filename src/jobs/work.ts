@@ -177,7 +177,9 @@ async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
 async function numberAndDeliver({ db, observe, wake }: DaemonWorkDeps): Promise<void> {
   const { count, mismatches } = await numberEvents(db)
   observe.mismatches(mismatches)
-  if (count > 0) await wake('deliver')
+  if (count === 0) return
+  reach('events.numbered')
+  await wake('deliver')
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { EventType } from '../core/event.ts'
 import type { Owner, ServiceName } from '../core/evidence.ts'
+import { reach } from '../failpoint.ts'
 import type { Visible } from './books/list-deposits.ts'
 import { inTransaction, whereSet } from './database.ts'
 import type { MismatchChange } from './mismatches/mismatches.ts'
@@ -115,6 +116,7 @@ async function numberSome(tx: Transaction<Tables>): Promise<NumberedEvent[]> {
     select data ->> 'kind' as kind, data ->> 'severity' as severity, service, data ->> 'network' as network,
       data ->> 'decided' as change
     from added order by sequence`.execute(tx)
+  if (rows.length > 0) reach('events.in_transaction')
   return rows
 }
 

@@ -30,6 +30,7 @@ import { twoOwnersOfACursor } from './faults/f23-two-owners.ts'
 import { blockedOutput } from './faults/f24-blocked-output.ts'
 import { scrapes } from './faults/f24-scrapes.ts'
 import { queueSchema } from './faults/f26-queue-schema.ts'
+import { eventsSent } from './faults/f29-events.ts'
 
 /** The deck from which a seed draws. */
 export const allFaults: readonly Fault[] = [
@@ -64,4 +65,5 @@ export const allFaults: readonly Fault[] = [
   blockedOutput,
   ...scrapes,
   ...queueSchema,
+  ...eventsSent,
 ]

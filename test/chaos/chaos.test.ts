@@ -3,6 +3,7 @@ import { redisInstalled } from '../support/redis.ts'
 import { tamper } from '../support/tamper.ts'
 import { allFaults } from './all-faults.ts'
 import { isStopped, running, withRole } from './daemons.ts'
+import { wrongCredits } from './events/credits.ts'
 import { holdTruth } from './hold-truth.ts'
 import { holdGrowing, holdResumed } from './liveness.ts'
 import { sendOwn } from './own-webhooks.ts'
@@ -21,6 +22,7 @@ const shortSet = [
   'a worker is killed inside the posting transaction',
   'the connection is cut behind COMMIT',
   'Redis is emptied by FLUSHALL',
+  'a worker is killed after the answer to an event, before it is stored',
 ]
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
@@ -67,6 +69,12 @@ describe(`with the queue on ${backend} (seed ${seed})`, () => {
     await world.pay(3)
     await world.untilAtRest()
     await holdTruth(world)
+    await world.events.hold(world.paid)
+    const { entries } = world.events.consumer.credits()
+    const client = await world.connect()
+    for (const wrong of [entries.slice(1), [...entries, ...entries.slice(0, 1)]])
+      expect(await wrongCredits(client, wrong, world.paid)).toHaveLength(2)
+    await client.end()
   })
 
   test('what does not go on is told of, and its lag grows', { timeout: withinMs }, async () => {

@@ -9,8 +9,8 @@ export type DaemonGroup = {
   start: (roles: string, options?: DaemonOptions) => Promise<DaemonProcess>
   /** Ends what a fault added, armed or set otherwise, and starts what is missing. */
   restore: () => Promise<void>
-  /** Where the newest process listens that takes webhooks. */
-  httpPort: () => number
+  /** Where the newest process listens that takes webhooks, and has the API. */
+  portOf: (setting: 'HTTP_PORT' | 'API_PORT') => number
   end: () => Promise<void>
 }
 
@@ -19,7 +19,7 @@ export const usualRoles = ['http', 'worker,scheduler', 'worker,scheduler'] as co
 const upWithinMs = 180_000
 const stopWithinMs = 20_000
 
-type Member = { daemon: DaemonProcess; port: number; isUsual: boolean }
+type Member = { daemon: DaemonProcess; environment: Readonly<Record<string, string>>; isUsual: boolean }
 
 export function createDaemonGroup(
   environment: Readonly<Record<string, string>>,
@@ -28,13 +28,13 @@ export function createDaemonGroup(
   let members: Member[] = []
   let count = 0
   const start = async (roles: string, options: DaemonOptions = {}): Promise<DaemonProcess> => {
-    const port = await freePort()
-    const ports = { HTTP_PORT: String(port), OPS_PORT: String(await freePort()) }
+    const [http, ops, api] = await Promise.all([freePort(), freePort(), freePort()])
+    const ports = { HTTP_PORT: `${http}`, OPS_PORT: `${ops}`, API_PORT: `${api}` }
     const whole = { ...environment, ...ports, ...options.environment }
     const name = `${roles.split(',')[0]} ${++count}`
     const daemon = spawnDaemon({ ...options, name, roles, environment: whole, folder })
     const isUsual = Object.keys(options).length === 0
-    members.push({ daemon, port: Number(whole.HTTP_PORT), isUsual })
+    members.push({ daemon, environment: whole, isUsual })
     await untilUp(daemon)
     if (isUsual && isOfWorld(roles) && !daemon.isRunning())
       throw new Error(`${name} ended at its start: ${daemon.output().slice(-2000)}`)
@@ -56,8 +56,10 @@ export function createDaemonGroup(
     all: () => members.map(({ daemon }) => daemon),
     start,
     restore,
-    httpPort: () =>
-      members.findLast(({ daemon }) => daemon.roles.includes('http') && daemon.isRunning())?.port ?? 0,
+    portOf(setting) {
+      const newest = members.findLast(({ daemon }) => daemon.roles.includes('http') && daemon.isRunning())
+      return Number(newest?.environment[setting] ?? 0)
+    },
     end: () => Promise.all(members.map(({ daemon }) => daemon.kill())).then(() => undefined),
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { programEnvironment } from '../support/program-environment.ts'
 import { recordProcess } from './leftover.ts'
 import type { Orders } from './preload.ts'
-import { preloaded, setClock, watchLoop } from './preloaded.ts'
+import { passTime, preloaded, setClock, watchLoop } from './preloaded.ts'
 import type { DaemonOptions, DaemonProcess } from './world.ts'
 
 export type DaemonSettings = DaemonOptions & {
@@ -56,6 +56,7 @@ export function spawnDaemon(settings: DaemonSettings): DaemonProcess {
       return end('SIGTERM')
     },
     setClock: (offsetMs) => setClock(child, offsetMs),
+    passTime: (ms) => passTime(child, ms),
     watchLoop: () => watchLoop(child),
   }
 }

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { makePartitions } from '../../src/store/ledger/maintenance.ts'
 import { migrate, migrationsFolder } from '../../src/store/migrate.ts'
 import type { Tables } from '../../src/store/tables.ts'
-import { keepStanding } from '../oracle/hold.ts'
+import { keepChanges, keepStanding } from '../oracle/hold.ts'
 import { spawnProgram } from '../support/embedded-program.ts'
 import {
   type Credited,
@@ -146,6 +146,10 @@ async function makeDatabase(
   } finally {
     await db.destroy()
   }
+  const client = new Client({ connectionString: url.href })
+  await client.connect()
+  await keepChanges(client)
+  await client.end()
   return url.href
 }
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { isStopped } from './daemons.ts'
 import type { Orders } from './preload.ts'
-import { preloaded, setClock, watchLoop } from './preloaded.ts'
+import { passTime, preloaded, setClock, watchLoop } from './preloaded.ts'
 
 const failpoint = pathToFileURL(join(import.meta.dirname, '../../src/failpoint.ts')).href
 
@@ -86,6 +86,18 @@ test('the clock is stepped both ways and back, and what is not the time of now s
       expect(Math.abs((shown ?? Number.NaN) - clockMs)).toBeLessThan(toleratedMs)
     expect(Math.abs(monotonic ?? Number.NaN)).toBeLessThan(toleratedMs)
     expect(fixed).toEqual([5, Date.UTC(2026, 1)])
+  }
+})
+
+test('time passes by the monotonic clock alone, and adds up', async () => {
+  const { child, say, heard } = start({})
+  const day = 86_400_000
+  for (const days of [1, 3]) {
+    await passTime(child, (days === 1 ? 1 : 2) * day)
+    say('clocks')
+    const [now, , , monotonic] = (await heard()).clocks.map((time) => time - Date.now())
+    expect(Math.abs(now ?? Number.NaN)).toBeLessThan(60_000)
+    expect(Math.abs((monotonic ?? Number.NaN) - days * day)).toBeLessThan(60_000)
   }
 })
 

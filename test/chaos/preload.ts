@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { type LoopDelays, watchLoop } from './loop-delays.ts'
 
-// Loaded into the program's own processes before the program: it dies or stops where it is told to, has a clock that can be
+// Loaded into the program's own processes before the program: it dies or stops where it is told to, has clocks that can be
 // stepped, and tells how its event loop is held up. The program knows nothing of it.
 
 /** What a process is told at its start, as JSON in `CHAOS`, and later as messages. */
@@ -9,6 +9,8 @@ export type Orders = {
   dieAt?: { failpoint: string; nth?: number }
   stopAt?: { failpoint: string; nth?: number }
   clockMs?: number
+  /** That long passes at once, by the monotonic clock alone: the program may date by it what it does. */
+  passMs?: number
   /** Begins, and ends with what was seen. */
   watchLoop?: boolean
   /** A number that stands in the answer, too. */
@@ -33,6 +35,10 @@ subscribe('depositd.failpoint', (message) => {
 const RealDate = Date
 const now = () => RealDate.now() + offsetMs
 
+let passedMs = 0
+const monotonic = performance.now.bind(performance)
+performance.now = () => monotonic() + passedMs
+
 globalThis.Date = new Proxy(RealDate, {
   construct: (target, words: [], created) =>
     Reflect.construct(target, words.length === 0 ? [now()] : words, created),
@@ -48,8 +54,9 @@ function loopSeen(isBegun: boolean): LoopDelays | undefined {
   return seen
 }
 
-process.on('message', ({ clockMs = offsetMs, watchLoop: isBegun, asked }: Orders) => {
+process.on('message', ({ clockMs = offsetMs, passMs = 0, watchLoop: isBegun, asked }: Orders) => {
   offsetMs = clockMs
+  passedMs += passMs
   const loop = isBegun === undefined ? undefined : loopSeen(isBegun)
   process.send?.({ clockMs: offsetMs, loop, asked })
 })

@@ -17,6 +17,11 @@ export async function setClock(child: ChildProcess, clockMs: number): Promise<vo
   await report(child, { clockMs })
 }
 
+/** Returns once that long has passed by its monotonic clock. */
+export async function passTime(child: ChildProcess, passMs: number): Promise<void> {
+  await report(child, { passMs })
+}
+
 /** Has a process watch its event loop until what is returned is called. @throws where it has ended */
 export async function watchLoop(child: ChildProcess): Promise<() => Promise<LoopDelays>> {
   await report(child, { watchLoop: true })

@@ -7,7 +7,9 @@ import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { sandboxSecrets } from '../../src/sandbox/sandbox-service.ts'
 import type { SandboxSecrets } from '../../src/sandbox/service-files.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
+import { keepChanges } from '../oracle/hold.ts'
 import { createDaemonGroup, usualRoles } from './daemon-group.ts'
+import { startEventReaders } from './events/event-readers.ts'
 import { endLeftovers, ownFolder, worldPrefix } from './leftover.ts'
 import { createOwners } from './owners.ts'
 import { createPayer } from './payments.ts'
@@ -74,13 +76,19 @@ export async function startChaosWorld(
   })
   const daemons = createDaemonGroup(environment, folder)
   stack.defer(() => daemons.end())
-  places.httpPort = daemons.httpPort
+  places.httpPort = () => daemons.portOf('HTTP_PORT')
   const [first, ...others] = usualRoles
   await daemons.start(first)
   const owners = await createOwners(
     straight,
     networks.map(({ name }) => name),
   )
+  const connect = () => connectTo(databaseUrl)
+  const client = await connect()
+  await keepChanges(client)
+  await client.end()
+  const apiPort = () => daemons.portOf('API_PORT')
+  const events = await startEventReaders({ environment, folder, apiPort, connect }, stack)
   await Promise.all(others.map((roles) => daemons.start(roles)))
 
   const payer = createPayer(
@@ -91,7 +99,7 @@ export async function startChaosWorld(
   const proxies = [postgres.proxy, redis?.proxy, serviceProxy, intake, ...networks.map(({ proxy }) => proxy)]
   return {
     backend,
-    connect: () => connectTo(databaseUrl),
+    connect,
     databaseUrl,
     serviceDatabaseUrl,
     environment,
@@ -109,7 +117,9 @@ export async function startChaosWorld(
       await Promise.all([service.faults.clear(), postgres.start(), redis?.start()])
       await daemons.restore()
       await sendWaitingNow(serviceDatabaseUrl)
+      events.recover()
     },
+    events,
     owners,
     pay: payer.pay,
     paid: payer.paid,

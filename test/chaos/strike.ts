@@ -32,10 +32,16 @@ export async function strike(world: ChaosWorld, fault: Fault, random: Random): P
     const outputs = world.daemons().map((daemon) => daemon.output())
     holdNoSecrets({ environment: world.environment, secret: world.intake.secret, outputs })
   })
-  const contradictions = problems.length > 0 ? [] : await problemsOf(() => holdTruth(world))
+  const contradictions = problems.length > 0 ? [] : await problemsOf(() => holdAll(world))
   const seconds = (performance.now() - begun) / 1000
   const { name, title } = fault
   return { name, title, seconds, resumedSeconds, problems: [...problems, ...contradictions] }
+}
+
+/** The chains are read for the one, and asked by the other. */
+async function holdAll(world: ChaosWorld): Promise<void> {
+  await holdTruth(world)
+  await world.events.hold(world.paid)
 }
 
 /** In words; what is thrown here is a finding of the run and not its end. */

@@ -1,6 +1,7 @@
 import type { Client } from 'pg'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import type { SandboxNetwork } from '../../src/sandbox/local-networks.ts'
+import type { EventReaders } from './events/event-readers.ts'
 import type { LoopDelays } from './loop-delays.ts'
 import type { ServiceFaults } from './service-faults.ts'
 import type { TcpProxy } from './tcp-proxy.ts'
@@ -24,6 +25,8 @@ export type DaemonProcess = {
   stop: () => Promise<number | null>
   /** Steps the clock of that process, in milliseconds beside the real time; returns once it shows that time. */
   setClock: (offsetMs: number) => Promise<void>
+  /** That many milliseconds pass for it at once, by its monotonic clock, as if it had run for so long. */
+  passTime: (ms: number) => Promise<void>
   /** Has it watch its event loop until what is returned is called. */
   watchLoop: () => Promise<() => Promise<LoopDelays>>
 }
@@ -87,13 +90,17 @@ export type ChaosWorld = {
   /** Where the service sends webhooks: before whichever process has the role `http`. */
   readonly intake: { readonly url: string; readonly proxy: TcpProxy; readonly secret: string }
 
+  /** To which events go. */
+  readonly events: EventReaders
+
   /** All that were started and not ended by `recover`, in the order of their starts, also those that died meanwhile. */
   daemons: () => readonly DaemonProcess[]
   /** Returns once it works, or has ended; one of the world's own, as it always is, must not end. What takes webhooks gets all that come from then on. */
   start: (roles: string, options?: DaemonOptions) => Promise<DaemonProcess>
   /**
    * Heals every proxy, the service and the servers, ends what the fault added or armed and starts what is missing of one
-   * `http` and two `worker,scheduler`, sets every clock right, and has the service send at once what it still has to send.
+   * `http` and two `worker,scheduler`, sets every clock right, has the service send at once what it still has to send, and the
+   * company's systems take events again.
    */
   recover: () => Promise<void>
 

@@ -128,7 +128,7 @@ const outside: Partial<Record<MismatchKind, Outside>> = {
     file: 'test/jobs/chain/prove-on-anvil.test.ts',
     tests: [
       'what a deposit address sends to a stranger is a mismatch, until the stranger is known',
-      'if only %s names its senders, outflows are not checked',
+      'if only another service names its senders, outflows are not checked',
     ],
   },
   address_changed: {

@@ -8,6 +8,7 @@ import { brokenSeals } from './invariants/i04-seals.ts'
 import { i5 } from './invariants/i05-coverage.ts'
 import { i6 } from './invariants/i06-conservation.ts'
 import { i8 } from './invariants/i08-finality.ts'
+import { watchChanges } from './truth/changes.ts'
 import { storeTruth, type WorldFacts } from './truth/store-truth.ts'
 import { tablesOfTruth } from './truth/tables.ts'
 
@@ -65,6 +66,12 @@ async function askOnce(client: Client): Promise<Contradiction[]> {
     await client.query('rollback')
     throw error
   }
+}
+
+/** To be run on books that are migrated, and have no deposit yet: from then on each change must be reported. */
+export async function keepChanges(client: Client): Promise<void> {
+  await client.query(tablesOfTruth)
+  await client.query(watchChanges)
 }
 
 /** Of what stands now nothing may change or vanish, whenever it is asked the next time. */

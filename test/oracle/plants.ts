@@ -32,6 +32,7 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
       `insert into webhook_repeat values (999999, 1, now(), now(), array[now()])`,
     ],
     'every event has its number': [`insert into event_pending (type, data) values ('seal.published', '{}')`],
+    'each change of a deposit': [`insert into hold.changed values ('deposit/1', 'deposit.reversed')`],
     'every deposit that is safe to credit': [`delete from event where type = 'deposit.credit_safe'`],
   },
   I2: {

@@ -19,6 +19,10 @@ const points: readonly Point[] = [
   { failpoint: 'apply.read', title: 'after reading', hold: holdPending },
   { failpoint: 'apply.in_transaction', title: 'inside the posting transaction', hold: holdPending },
   { failpoint: 'apply.committed', title: "after the commit, before the job's end", hold: holdActive },
+  { failpoint: 'scan.read', title: 'after reading blocks', hold: () => Promise.resolve() },
+  { failpoint: 'scan.in_transaction', title: 'inside the transaction of a scan', hold: holdNone },
+  { failpoint: 'poll.read', title: 'after reading records', hold: () => Promise.resolve() },
+  { failpoint: 'poll.in_transaction', title: 'inside the transaction of a poll', hold: holdNone },
 ]
 
 function killedAt({ failpoint, title, hold }: Point): Fault {
@@ -43,11 +47,16 @@ function killedAt({ failpoint, title, hold }: Point): Fault {
   }
 }
 
-/** What the transaction took is still there for another: nothing of it was committed. */
-async function holdPending(_world: ChaosWorld, client: Client): Promise<void> {
+/** Nothing of the transaction is left. */
+async function holdNone(_world: ChaosWorld, client: Client): Promise<void> {
   await until('the dead worker has no transaction any more', async () =>
     (await countIdleTransactions(client)) === 0 ? true : null,
   )
+}
+
+/** What the transaction took is still there for another: nothing of it was committed. */
+async function holdPending(world: ChaosWorld, client: Client): Promise<void> {
+  await holdNone(world, client)
   await until('rows wait that nobody applies', async () => ((await countPending(client)) > 0 ? true : null))
 }
 

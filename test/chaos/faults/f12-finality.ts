@@ -79,7 +79,7 @@ async function lacksTag(stage: Stage): Promise<void> {
   await untilStateIs(ground, tx, 'confirmed deposit')
 }
 
-/** What is paid meanwhile is seen and not booked, and what vanishes meanwhile never is. */
+/** What is paid meanwhile is seen and not booked, and what vanishes meanwhile never is, although the service has credited it. */
 async function stalls(stage: Stage): Promise<void> {
   const { anvil, ground, node } = stage
   await stage.makeFinal()
@@ -91,6 +91,9 @@ async function stalls(stage: Stage): Promise<void> {
   const dropped = await pay(stage)
   await untilStateIs(ground, reported, 'observed')
   await untilStateIs(ground, dropped, 'observed')
+  await stage.credit(dropped)
+  const claimed = 'select from deposit where tx = $1 and api_at is not null'
+  await untilSame('what is claimed', async () => (await ground.rows(claimed, [dropped])).length, 1)
   await anvil.reorg(1)
   await stage.mayKill()
   await askedAgain(stage)

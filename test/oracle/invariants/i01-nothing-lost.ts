@@ -18,6 +18,17 @@ export const i1 = {
 
   'every event has its number': `select id, type, at from event_pending`,
 
+  'each change of a deposit or a mismatch was reported as often as it happened': `
+    with happened as (
+      select subject, type, count(*) from hold.changed group by subject, type
+    ), reported as (
+      select coalesce('mismatch/' || (data ->> 'mismatch'), 'deposit/' || deposit_id) as subject, type, count(*) from event
+      where type ~ '^deposit[.]' or type in ('mismatch.opened', 'mismatch.cleared') group by 1, 2
+    )
+    select subject, type, happened.count as happened, reported.count as reported
+    from happened full join reported using (subject, type)
+    where happened.count is distinct from reported.count and exists (select from hold.changed)`,
+
   'every deposit that is safe to credit, or no longer, was reported': `
     select deposit_id, action, count(*) from credit_safety group by deposit_id, action
     having count(*) > (select count(*) from event where event.deposit_id = credit_safety.deposit_id

@@ -17,6 +17,8 @@ export const tablesOfTruth = `
   );
   -- Up to where the daemon had read each network before the chains were asked, so that they are never behind it.
   create table if not exists hold.cursor (network text primary key, height bigint not null);
+  -- Of deposits and mismatches, where changes are watched.
+  create table if not exists hold.changed (subject text not null, type text not null);
   create table if not exists hold.answered (id text primary key);
   create table if not exists hold.kept (relation text, key text, row jsonb not null, primary key (relation, key));
 
