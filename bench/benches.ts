@@ -1,5 +1,6 @@
 import { runChain } from './chain/run.ts'
 import { runChainSolana } from './chain/solana/run.ts'
+import { runEvents } from './events/run.ts'
 import { runIntake } from './intake/run.ts'
 import { runJourney } from './journey/run.ts'
 import { runLedger } from './ledger/run.ts'
@@ -20,6 +21,7 @@ const benches = {
   chain: runChain,
   'chain solana': runChainSolana,
   journey: runJourney,
+  events: runEvents,
   scrape: runScrape,
   sizes: runSizes,
 } satisfies Record<string, (sizes: Sizes) => Promise<Result>>
