@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { openSecretVault } from '../../src/outbox/secret-vault.ts'
 import { makeSecret } from '../../src/outbox/signing-key.ts'
 import { type Database, inTransaction } from '../../src/store/database.ts'
@@ -14,7 +14,7 @@ import { type Quantiles, quantilesOf } from '../journey/measure-latency.ts'
 import { sendPaced } from '../journey/send-paced.ts'
 import { type ClaimWebhook, type Journey, startJourney, untilBooked } from '../journey/start-journey.ts'
 import { countOf, holdInvariants } from '../reconcile/hold-invariants.ts'
-import type { Arrival, ReceiverMessage } from './receive.ts'
+import type { Arrival, EventRange, ReceiverMessage } from './receive.ts'
 
 /** One turn of both arms. Milliseconds from the commit of a journal to the arrival of the event that it proves. */
 export type DeliveryRound = {
@@ -80,7 +80,7 @@ export async function measureDelivery(
   return results
 }
 
-type Receiver = { take: () => Promise<Arrival[]> }
+type Receiver = { arrivalsOf: (range: EventRange) => Promise<Arrival[]> }
 
 async function startReceiver(
   db: Database<Tables>,
@@ -91,14 +91,14 @@ async function startReceiver(
   const child = fork(join(import.meta.dirname, 'receive.ts'), [secret])
   stack.defer(() => void child.kill())
   const { url } = (await messageOf(child)) as { url: string }
-  await untilNumbered(db)
+  await untilNone(db, sql`event_pending`)
   const endpoint = { name: 'bench', url, payload: 'full', types: null, services: null, owners: null } as const
   const vault = openSecretVault(eventsKey, endpointVaultPurpose)
   await inTransaction(db, (tx) => createEventEndpoint(tx, vault, { ...endpoint, secret, by: 'bench' }))
   return {
-    async take() {
+    async arrivalsOf(range) {
       const answered = messageOf(child)
-      child.send('take')
+      child.send(range)
       return ((await answered) as { arrivals: Arrival[] }).arrivals
     },
   }
@@ -120,13 +120,13 @@ async function deliver(
   perSecond: number,
 ) {
   const { db, http, settle } = journey
-  const [journalsBefore, newestBefore] = [await countOf(db, 'ledger_journal'), await newestEvent(db)]
+  const [journalsBefore, from] = [await countOf(db, 'ledger_journal'), await newestEvent(db)]
   const startedAt = Date.now()
   await sendPaced(http.webhookUrl, webhooks, { perSecond, secret, began: settle })
   await untilBooked(db, journalsBefore + 2 * webhooks.length)
-  await untilDelivered(db)
-  const arrivals = await receiver.take()
-  checkSequence(arrivals, newestBefore, await newestEvent(db))
+  const range = { from, to: await untilDelivered(db) }
+  const arrivals = await receiver.arrivalsOf(range)
+  checkSequence(arrivals, range)
   const steps = await stepsOf(db, arrivals)
   if (steps.length < webhooks.length) throw new Error('a deposit was reconciled without an event')
   const lastCommit = Math.max(...steps.map(({ committedAt }) => committedAt))
@@ -140,7 +140,7 @@ async function deliver(
 }
 
 /** @throws unless each number came once */
-function checkSequence(arrivals: readonly Arrival[], from: number, to: number): void {
+function checkSequence(arrivals: readonly Arrival[], { from, to }: EventRange): void {
   const numbers = new Set(arrivals.map(({ sequence }) => sequence))
   const expected = Array.from({ length: to - from }, (_, place) => from + place + 1)
   if (arrivals.length !== expected.length || !expected.every((number) => numbers.has(number)))
@@ -170,21 +170,17 @@ async function newestEvent(db: Database<Tables>): Promise<number> {
   return rows[0]?.newest ?? 0
 }
 
-function untilNumbered(db: Database<Tables>): Promise<true> {
-  return untilNone(db, 'event_pending', 'true')
+/** Until each event of now has its number, and the endpoint has it. @returns the number of the last one */
+async function untilDelivered(db: Database<Tables>): Promise<number> {
+  await untilNone(db, sql`event_pending`)
+  const newest = await newestEvent(db)
+  await untilNone(db, sql`event_endpoint where position < ${newest}`)
+  await untilNone(db, sql`event_delivery where sequence <= ${newest}`)
+  return newest
 }
 
-/** Until each event has its number, and the endpoint has all. */
-async function untilDelivered(db: Database<Tables>): Promise<void> {
-  await untilNumbered(db)
-  await untilNone(db, 'event_endpoint', 'position < (select coalesce(max(sequence), 0) from event)')
-  await untilNone(db, 'event_delivery', 'true')
-}
-
-function untilNone(db: Database<Tables>, table: string, condition: string): Promise<true> {
-  const rows = sql<{
-    none: boolean
-  }>`select not exists (select from ${sql.table(table)} where ${sql.raw(condition)}) as none`
+function untilNone(db: Database<Tables>, wanted: RawBuilder<unknown>): Promise<true> {
+  const rows = sql<{ none: boolean }>`select not exists (select from ${wanted}) as none`
   const isDone = async () => ((await rows.execute(db)).rows[0]?.none ? true : null)
-  return until(`${table} is done`, isDone, withinMs)
+  return until('all events are delivered', isDone, withinMs)
 }

@@ -5,9 +5,11 @@ import { text } from 'node:stream/consumers'
 
 /** `journal`: the number of the journal that proves the event, or null. `at`: in milliseconds since 1970. */
 export type Arrival = { sequence: number; journal: string | null; at: number }
+/** Without the first. */
+export type EventRange = { from: number; to: number }
 export type ReceiverMessage = { url: string } | { arrivals: Arrival[] }
 
-/** An endpoint of events in a process of its own: it verifies each, and hands over which came when it is asked. */
+/** An endpoint of events in a process of its own: it verifies each, and hands over what came of a range. */
 
 const key = Buffer.from((process.argv[2] ?? '').replace('whsec_', ''), 'base64')
 const arrivals: Arrival[] = []
@@ -16,7 +18,9 @@ server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
   send({ url: `http://127.0.0.1:${port}/events` })
 })
-process.on('message', () => send({ arrivals: arrivals.splice(0) }))
+process.on('message', ({ from, to }: EventRange) =>
+  send({ arrivals: arrivals.filter(({ sequence }) => sequence > from && sequence <= to) }),
+)
 process.once('disconnect', () => process.exit(0))
 
 function send(message: ReceiverMessage): void {
@@ -33,7 +37,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
 }
 
 function isSigned({ headers }: IncomingMessage, body: string): boolean {
-  const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  const content = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.')
   const expected = Buffer.from(`v1,${createHmac('sha256', key).update(content).digest('base64')}`)
   const presented = Buffer.from(String(headers['webhook-signature']))
   return presented.length === expected.length && timingSafeEqual(presented, expected)

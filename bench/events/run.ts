@@ -23,6 +23,8 @@ type Report = {
   eventsPerSecond: Spread
   /** Milliseconds. */
   delivered: { p50: Spread; p99: Spread & { isMet: boolean }; max: Spread }
+  /** Until the event has its number. */
+  numbered: { p50: Spread; p99: Spread }
   saturatedDelivered: { p50: Spread; p99: Spread }
   invariants: string
 }
@@ -66,6 +68,7 @@ function reportDelivered(
       p99: { ...p99, isMet: p99.median < p99TargetMs },
       max: of(({ delivered }) => delivered.max),
     },
+    numbered: { p50: of(({ numbered }) => numbered.p50), p99: of(({ numbered }) => numbered.p99) },
     saturatedDelivered: {
       p50: of(({ saturatedDelivered }) => saturatedDelivered.p50),
       p99: of(({ saturatedDelivered }) => saturatedDelivered.p99),
@@ -77,7 +80,7 @@ function figuresOf({ delivered: { p99 } }: Report): Figure[] {
   return [
     {
       bench: '',
-      what: 'at half of the deposits a second that saturate, 99 of 100 events arrive after the commit of their journal within',
+      what: '99 of 100 events arrive after the commit of their journal within',
       target: `below ${p99TargetMs} ms`,
       measured: `${spreadText(p99)} ms`,
       isMet: p99.isMet,
@@ -87,7 +90,7 @@ function figuresOf({ delivered: { p99 } }: Report): Figure[] {
 
 function textOf(report: Report): string {
   const { machine, servers, settings, saturated, perSecond, eventsPerSecond, delivered } = report
-  const { saturatedDelivered, invariants } = report
+  const { numbered, saturatedDelivered, invariants } = report
   const goal = `to be below ${p99TargetMs} ms: ${delivered.p99.isMet ? 'met' : 'MISSED'}`
   return [
     ...machineLines(machine, [servers, settings]),
@@ -95,6 +98,7 @@ function textOf(report: Report): string {
     'from the commit of a journal to the arrival of its event: median (range) over the rounds',
     `  as fast as webhooks are answered, ${spreadText(saturated)} deposits/s   p50 ${spreadText(saturatedDelivered.p50)} ms   p99 ${spreadText(saturatedDelivered.p99)} ms`,
     `  at half of that, ${spreadText(perSecond)} deposits/s, ${spreadText(eventsPerSecond)} events/s   p50 ${spreadText(delivered.p50)} ms   p99 ${spreadText(delivered.p99)} ms   slowest ${spreadText(delivered.max)} ms; p99 ${goal}`,
+    `    until the event has its number   p50 ${spreadText(numbered.p50)} ms   p99 ${spreadText(numbered.p99)} ms`,
     `invariants ${invariants}`,
     '',
   ].join('\n')

@@ -77,8 +77,7 @@ export function composeWork(
     work = workNow()
   })
   const names = Object.keys(work) as (keyof DaemonWork)[]
-  const current = names.map((name) => [name, (key: string) => work[name](key)])
-  return Object.fromEntries(current) as DaemonWork
+  return Object.fromEntries(names.map((name) => [name, (key: string) => work[name](key)])) as DaemonWork
 }
 
 function ledgerOf({ valuation, ledgerKey, witnesses, people }: Settings): Pick<WorkDeps, 'prices' | 'log'> {

@@ -68,55 +68,6 @@ test('each event arrives once, those of a deposit in order, and those of others 
   expect(await endpointNamed(books)).toMatchObject({ delivered: 303n, waiting: 0 })
 })
 
-test('no attempt begins that might end after the lease', async () => {
-  const { url, received } = await receiver()
-  await addEndpoint(books, { url })
-  await sending.happen(1, 2)
-  await using late = sendEvents(books, { leaseMs: 15_000, attemptMs: 15_000 })
-  await late.deliver()
-  expect(received).toEqual([])
-  await sending.deliver()
-  expect(ordered(received)).toEqual([1, 2])
-})
-
-test('after a pause, what was taken to be sent later is not sent', async () => {
-  const hold = Promise.withResolvers<void>()
-  let arrived = 0
-  const { url, received } = await receiver(async () => {
-    arrived++
-    await hold.promise
-    return 200
-  })
-  await addEndpoint(books, { url })
-  await sending.happen(...Array.from({ length: 40 }, (_none, place) => place + 1))
-  sending.sender.wake()
-  await until('as many attempts as may be under way', () => (arrived === 16 ? true : null))
-  await inTransaction(books.db, (tx) => pauseEndpoint(tx, { name: 'shop', by }))
-  await untilTurn()
-  hold.resolve()
-  await sending.deliver()
-  expect(received).toHaveLength(16)
-  await inTransaction(books.db, (tx) => resumeEndpoint(tx, { name: 'shop', by }))
-  await sending.deliver()
-  expect(ordered(received)).toEqual(Array.from({ length: 40 }, (_none, place) => place + 1))
-})
-
-/** Until the sender has looked at the endpoint after this call. */
-async function untilTurn(): Promise<void> {
-  const read = async () =>
-    books.db
-      .selectFrom('stream')
-      .select('expires_at')
-      .where('name', 'like', 'events/%')
-      .executeTakeFirstOrThrow()
-  for (let turn = 1; turn <= 2; turn++) {
-    const before = await read()
-    await until('a turn', async () =>
-      (await read()).expires_at?.getTime() === before.expires_at?.getTime() ? null : true,
-    )
-  }
-}
-
 test('an event of a deposit waits for the one before it, and events of others do not', async () => {
   let isDown = true
   const { url, received } = await receiver(({ sequence }) => (isDown && sequence === 1 ? 500 : 200))
