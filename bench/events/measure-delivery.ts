@@ -12,8 +12,8 @@ import { until } from '../../test/support/until.ts'
 import type { Ground } from '../ground.ts'
 import { type Quantiles, quantilesOf } from '../journey/measure-latency.ts'
 import { sendPaced } from '../journey/send-paced.ts'
-import { type ClaimWebhook, type Journey, startJourney, untilBooked } from '../journey/start-journey.ts'
-import { countOf, holdInvariants } from '../reconcile/hold-invariants.ts'
+import { type ClaimWebhook, type Journey, startJourney, untilApplied } from '../journey/start-journey.ts'
+import { holdInvariants } from '../reconcile/hold-invariants.ts'
 import type { Arrival, EventRange, ReceiverMessage } from './receive.ts'
 
 /** One turn of both arms. Milliseconds from the commit of a journal to the arrival of the event that it proves. */
@@ -120,10 +120,13 @@ async function deliver(
   perSecond: number,
 ) {
   const { db, http, settle } = journey
-  const [journalsBefore, from] = [await countOf(db, 'ledger_journal'), await newestEvent(db)]
+  const [reconciledBefore, from] = [await countReconciled(db), await newestEvent(db)]
   const startedAt = Date.now()
   await sendPaced(http.webhookUrl, webhooks, { perSecond, secret, began: settle })
-  await untilBooked(db, journalsBefore + 2 * webhooks.length)
+  const reconciled = reconciledBefore + webhooks.length
+  const isDone = async () => ((await countReconciled(db)) >= reconciled ? true : null)
+  await until('all deposits are reconciled', isDone, withinMs)
+  await untilApplied(db)
   const range = { from, to: await untilDelivered(db) }
   const arrivals = await receiver.arrivalsOf(range)
   checkSequence(arrivals, range)
@@ -161,6 +164,14 @@ async function stepsOf(db: Database<Tables>, arrivals: readonly Arrival[]): Prom
       join event e using (sequence) join ledger_journal j on j.id = arrived.journal`.execute(db)
   if (rows.length < proved.length) throw new Error('the journal of an event does not exist')
   return rows
+}
+
+/** A journal that was reversed and booked again counts once. */
+async function countReconciled(db: Database<Tables>): Promise<number> {
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*)::int as count from deposit where state = 'reconciled'`.execute(db)
+  return rows[0]?.count ?? 0
 }
 
 async function newestEvent(db: Database<Tables>): Promise<number> {
