@@ -1,5 +1,7 @@
+import { runApi } from './api/run.ts'
 import { runChain } from './chain/run.ts'
 import { runChainSolana } from './chain/solana/run.ts'
+import { runEvents } from './events/run.ts'
 import { runIntake } from './intake/run.ts'
 import { runJourney } from './journey/run.ts'
 import { runLedger } from './ledger/run.ts'
@@ -20,6 +22,8 @@ const benches = {
   chain: runChain,
   'chain solana': runChainSolana,
   journey: runJourney,
+  events: runEvents,
+  api: runApi,
   scrape: runScrape,
   sizes: runSizes,
 } satisfies Record<string, (sizes: Sizes) => Promise<Result>>
@@ -46,6 +50,7 @@ export type BenchDocument = {
 }
 
 const smokeScales: Partial<Record<BenchName, number>> = {
+  api: 0.001,
   chain: 0.005,
   // With fewer slots than requests for histories the chain is read by its blocks.
   'chain solana': 0.05,

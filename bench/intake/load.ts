@@ -7,21 +7,30 @@ export type Prepared = readonly Buffer[]
 
 type Preparing = { url: string; secret: string; prefix: string; count: number; bodyBytes: number }
 
+export function prepare({ prefix, count, bodyBytes, ...to }: Preparing): Prepared {
+  const webhooks = Array.from({ length: count }, (_, number) => {
+    const id = `${prefix}_${number}`
+    return { id, body: bodyOf(id, bodyBytes) }
+  })
+  return prepareEach(webhooks, to)
+}
+
 /** Signs requests as a Standard Webhooks sender does, so that signing costs nothing while time is taken. */
-export function prepare({ url, secret, prefix, count, bodyBytes }: Preparing): Prepared {
+export function prepareEach(
+  webhooks: readonly { id: string; body: string }[],
+  { url, secret }: Pick<Preparing, 'url' | 'secret'>,
+): Prepared {
   const { pathname, host } = new URL(url)
   const key = createSecretKey(Buffer.from(secret.replace('whsec_', ''), 'base64'))
   const timestamp = Math.floor(Date.now() / 1000)
-  return Array.from({ length: count }, (_, number) => {
-    const id = `${prefix}_${number}`
-    const body = bodyOf(id, bodyBytes)
+  return webhooks.map(({ id, body }) => {
     const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
     const head = [
       `POST ${pathname} HTTP/1.1`,
       `host: ${host}`,
       'content-type: application/json',
       'user-agent: bench/1',
-      `content-length: ${body.length}`,
+      `content-length: ${Buffer.byteLength(body)}`,
       `webhook-id: ${id}`,
       `webhook-timestamp: ${timestamp}`,
       `webhook-signature: v1,${signature}`,

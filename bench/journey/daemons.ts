@@ -15,11 +15,14 @@ export type Places = {
   queueUrl: string
   serviceUrl: string
   secret: string
+  /** Further settings. */
+  environment?: Readonly<Record<string, string>> | undefined
 }
 
 export type Running = {
   pid: number
   webhookUrl: string
+  metricsUrl: string
   /** When the process was started, in milliseconds since 1970. */
   startedAt: number
   untilUp: () => Promise<void>
@@ -54,11 +57,12 @@ const file = {
     stuckAfter: tenYears,
   },
   schedule: { scan: never, backfill: never, balances: never, pollOverlap: '10s' },
+  events: { allowPrivate: true },
 }
 
 /** `depositd start` with these roles, as a process of its own. */
 export async function startProcess(places: Places, roles: string): Promise<Running> {
-  const { folder, databaseUrl, queueUrl, serviceUrl, secret } = places
+  const { folder, databaseUrl, queueUrl, serviceUrl, secret, environment } = places
   const path = join(folder, 'journey.yaml')
   writeFileSync(path, stringify(file))
   const [port, opsPort] = [await freePort(), await freePort()]
@@ -76,6 +80,7 @@ export async function startProcess(places: Places, roles: string): Promise<Runni
     OPS_PORT: String(opsPort),
     DEPOSITD_CONFIG: path,
     LOG_LEVEL: 'info',
+    ...environment,
   })
   let hasEnded = false
   const ended = program.ended.finally(() => {
@@ -84,6 +89,7 @@ export async function startProcess(places: Places, roles: string): Promise<Runni
   return {
     pid: program.pid,
     webhookUrl: `http://${loopback}:${port}${transfersPath}`,
+    metricsUrl: `http://${loopback}:${opsPort}/metrics`,
     startedAt,
     untilUp: () =>
       until('the daemon is up', () => {

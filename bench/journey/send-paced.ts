@@ -9,8 +9,9 @@ type Pace<One> = { perSecond: number; secret: string; began: (webhook: One, at: 
 const connections = 64
 
 /**
- * Sends webhooks at an even pace, whether or not the ones before are answered. `began` is told when each was due to be
- * sent, in milliseconds since 1970: where the sender or the endpoint is late, that counts against the endpoint.
+ * Sends webhooks at an even pace, of which up to 64 wait for their answer; without a pace where that is infinite. `began`
+ * is told when each was due to be sent, in milliseconds since 1970: where the sender or the endpoint is late, that counts
+ * against the endpoint.
  * @throws where one is not answered 202
  */
 export async function sendPaced<One extends Webhook>(
@@ -22,21 +23,23 @@ export async function sendPaced<One extends Webhook>(
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   stack.defer(() => agent.destroy())
   const startedAt = Date.now()
-  const answers: Promise<void>[] = []
-  for (const [place, webhook] of webhooks.entries()) {
-    const due = startedAt + (1000 * place) / perSecond
-    const wait = due - Date.now()
-    if (wait > 0) await sleep(wait)
-    began(webhook, due)
-    const { id, body } = webhook
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': body.length,
-      ...signStandardWebhook({ secret, id, body, at: new Date() }),
+  const left = webhooks.entries()
+  const sendNext = async () => {
+    for (const [place, webhook] of left) {
+      const due = startedAt + (1000 * place) / perSecond
+      const wait = due - Date.now()
+      if (wait > 0) await sleep(wait)
+      began(webhook, due)
+      const { id, body } = webhook
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': body.length,
+        ...signStandardWebhook({ secret, id, body, at: new Date() }),
+      }
+      await post(url, { agent, headers, body })
     }
-    answers.push(post(url, { agent, headers, body }))
   }
-  await Promise.all(answers)
+  await Promise.all(Array.from({ length: connections }, sendNext))
 }
 
 type Posting = { agent: Agent; headers: Record<string, string | number>; body: Buffer }

@@ -31,3 +31,13 @@ export async function holdInvariants(db: Kysely<Tables>, arm: string, deposits: 
   if (found !== JSON.stringify(expected))
     throw new Error(`${arm} left ${found} instead of ${JSON.stringify(expected)}`)
 }
+
+export async function countOf(
+  db: Kysely<Tables>,
+  table: 'inbox_pending' | 'ledger_journal',
+): Promise<number> {
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*)::int as count from ${sql.table(table)}`.execute(db)
+  return rows[0]?.count ?? 0
+}

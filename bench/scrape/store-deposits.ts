@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../src/store/tables.ts'
 import { fillBooks } from '../ledger/balance-arms.ts'
@@ -12,9 +13,17 @@ const days = 30
 
 const perPiece = 100_000
 
+/** The transactions of a deposit by its number, as scattered as real ones. */
+export function madeTransaction(leg: 'pay' | 'forward', number: number): string {
+  return `0x${createHash('sha256').update(`made ${leg} ${number}`).digest('hex')}`
+}
+
+const txOf = (leg: string) => sql`'0x' || encode(sha256((${`made ${leg} `} || n)::bytea), 'hex')`
+
 /**
- * Keeps deposits as the daemon leaves them, each with the webhook that told of it, and books of two transfers for each
- * that were recorded over the last months. Triggers and foreign keys are off for the filling alone.
+ * Keeps deposits as the daemon leaves them, each with the webhook that told of it, its keys, and that its owner may be
+ * credited, and books of two transfers for each that were recorded over the last months. Triggers and foreign keys are off
+ * for the filling alone.
  */
 export async function storeDeposits(
   db: Kysely<Tables>,
@@ -29,7 +38,9 @@ export async function storeDeposits(
   await sql`select setval(pg_get_serial_sequence('evidence_group', 'id'), ${deposits + 1})`.execute(db)
   await sql`select setval(pg_get_serial_sequence('deposit', 'id'), ${deposits + 1})`.execute(db)
   await sql`select setval(pg_get_serial_sequence('inbox', 'id'), ${deposits + 1})`.execute(db)
-  await sql`vacuum analyze evidence_group, deposit, inbox, evidence, mismatch`.execute(db)
+  await sql`vacuum analyze evidence_group, deposit, inbox, evidence, mismatch, link_key, credit_safety`.execute(
+    db,
+  )
 }
 
 type Piece = { from: number; to: number; all: number }
@@ -43,11 +54,12 @@ async function storePiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise
     )
     await sql`
       insert into deposit (id, group_id, service_id, transfer, state, matrix, network, asset, amount, tx, owner_kind,
-        owner_id, deposited_at, webhook_at, api_at, chain_at, final_at, settled_at, reconciled_at, steps_known, steps_reported)
+        owner_id, settlement_network, settlement_asset, settlement_amount, fee_amount, settlement_tx, deposited_at, webhook_at, api_at, chain_at, final_at, settled_at, reconciled_at, steps_known, steps_reported)
       overriding system value
       select n, n, 'dep_' || n, 'base/made/' || n || '/0', case when is_open then 'settling' else 'reconciled' end,
         '{"deposit":{"webhook":"agrees","api":"agrees","chain":"agrees"},"settlement":{"webhook":"agrees","api":"agrees","chain":"agrees"}}',
-        'base', ${asset}, 1000000, 'made' || n, 'channel', 'channel-' || n % 1000, at, at + interval '2 seconds',
+        'base', ${asset}, 1000000, ${txOf('pay')}, 'channel', 'channel-' || n % 1000,
+        'arbitrum', ${asset}, 999000, 1000, ${txOf('forward')}, at, at + interval '2 seconds',
         at + interval '4 seconds', at + interval '1 second', at + interval '15 minutes',
         case when not is_open then at + interval '20 minutes' end, case when not is_open then at + interval '20 minutes' end, 3, 3
       from generate_series(${from}::bigint, ${to}::bigint) as n, lateral (
@@ -62,6 +74,16 @@ async function storePiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise
     await sql`
       insert into evidence (inbox_id, group_id, observation)
       select id, group_id, jsonb_build_object('serviceId', service_id, 'occurredAt', deposited_at)
+      from deposit where id between ${from} and ${to}`.execute(tx)
+    await sql`
+      insert into link_key (key, group_id)
+      select key, group_id from deposit, lateral (values
+        ('service/' || service_id), ('in/' || tx || '/made'), ('out/' || settlement_tx)) as made (key)
+      where id between ${from} and ${to}`.execute(tx)
+    await sql`
+      insert into credit_safety (deposit_id, number, action, journal_id, account, asset, amount, height, block_hash, final_at,
+        reason)
+      select id, 1, 'safe', id, 'liabilities:deposits:channel:' || owner_id, asset, amount, id, tx, final_at, 'final'
       from deposit where id between ${from} and ${to}`.execute(tx)
     await sql`
       insert into mismatch (subject, kind, severity, deposit_id, group_id, network, asset, value, opened_at)

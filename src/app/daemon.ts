@@ -91,11 +91,11 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   starting.defer(() => queue.stop())
   const traced = traceObserved(tracing, observer)
   const events = starting.use(await composeEvents(settings, { ...options, holder, observer }))
-  const { all, replay, ...work } = composeWork(settings, { db, queue, services, holder, observer: traced })
+  const parts = { db, queue, services, holder, observer: traced, deliver: events.deliver }
+  const { all, replay, ...work } = composeWork(settings, parts)
   const canary = composeCanary(settings, { db, queue, observer, metrics, services })
   const notifications = composeNotifications(settings, { db, queue, holder, observer })
-  const own = { ...canary.jobs, ...events.jobs, ...notifications.jobs }
-  const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...own }
+  const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs, ...notifications.jobs }
   const polled = () => polledOf(services.followed().services)
   const waking = { ...observer, db, services: polled, wake: queue.wake }
   const ticks = [...ticksOf(settings, waking), ...canary.ticks, ...notifications.ticks]

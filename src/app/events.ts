@@ -13,7 +13,7 @@ import type { Tables } from '../store/tables.ts'
 const leaseMs = 15_000
 /** Slow endpoints take no connections from other jobs. */
 const poolMax = 4
-/** Finds what no wake-up reported: retries, and lost wake-ups. */
+/** Finds retries, and what another process numbered or left. */
 const lookEveryMs = 1000
 
 export function eventsVault({ eventsKey }: Pick<Settings, 'eventsKey'>): SecretVault | null {
@@ -23,13 +23,13 @@ export function eventsVault({ eventsKey }: Pick<Settings, 'eventsKey'>): SecretV
 type EventsDeps = { holder: string; observer: Observer; roles: readonly Role[] }
 
 type ComposedEvents = AsyncDisposable & {
-  jobs: { deliver: () => Promise<void> }
+  deliver: () => void
   /** Until nothing is due. */
   deliverAll: () => Promise<void>
 }
 
 const nothing = () => Promise.resolve()
-const sendsNothing = { jobs: { deliver: nothing }, deliverAll: nothing, [Symbol.asyncDispose]: nothing }
+const sendsNothing = { deliver: () => undefined, deliverAll: nothing, [Symbol.asyncDispose]: nothing }
 
 /** Workers send. */
 export async function composeEvents(
@@ -43,11 +43,12 @@ export async function composeEvents(
   const poster = openPoster({ ...events, timeoutMs: eventTimeoutMs })
   const vault = eventsVault(settings)
   const now = await readClock(db)
-  const deps = { db, holder, leaseMs, vault, poster, now, random: Math.random, observe: observer.events }
+  const parts = { db, holder, leaseMs, attemptMs: eventTimeoutMs, vault, poster, now }
+  const deps = { ...parts, random: Math.random, observe: observer.events }
   const sender = openEventSender(deps)
   const timer = setInterval(sender.wake, lookEveryMs)
   return {
-    jobs: { deliver: async () => sender.wake() },
+    deliver: sender.wake,
     async deliverAll() {
       sender.wake()
       await sender.idle()

@@ -25,12 +25,13 @@ type AppWorkDeps = {
   services: Services
   holder: string
   observer: Observer
+  deliver: () => void
 }
 
 /** Works with the services as they are at each job. */
 export function composeWork(
   settings: Settings,
-  { db, queue, services, holder, observer }: AppWorkDeps,
+  { db, queue, services, holder, observer, deliver }: AppWorkDeps,
 ): DaemonWork {
   const proven = settings.networks
     .filter(({ rpcUrls }) => rpcUrls.length > 0)
@@ -62,6 +63,7 @@ export function composeWork(
     proven,
     mayVerify: (network, nowMs) => verifications.take(network, nowMs).allowed,
     wake: queue.wake,
+    deliver,
     observe: observer,
   } satisfies Partial<WorkDeps>
   const connectNow = () => connect([...services.open().values()], settings, observer)
@@ -75,8 +77,7 @@ export function composeWork(
     work = workNow()
   })
   const names = Object.keys(work) as (keyof DaemonWork)[]
-  const current = names.map((name) => [name, (key: string) => work[name](key)])
-  return Object.fromEntries(current) as DaemonWork
+  return Object.fromEntries(names.map((name) => [name, (key: string) => work[name](key)])) as DaemonWork
 }
 
 function ledgerOf({ valuation, ledgerKey, witnesses, people }: Settings): Pick<WorkDeps, 'prices' | 'log'> {

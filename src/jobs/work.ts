@@ -23,6 +23,8 @@ export type WorkDeps = ApplyDeps &
   Omit<LedgerWorkDeps, 'apply'> &
   Cadence & {
     clients: ReadonlyMap<ServiceName, DepositClient>
+    /** Sends events to their endpoints, in the background. */
+    deliver: () => void
     /** May fail: the sweep requests it again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
@@ -31,8 +33,7 @@ export type WorkDeps = ApplyDeps &
     }
   }
 
-/** `deliver`: events to their endpoints. */
-export type JobName = Exclude<keyof DaemonWork, 'all' | 'replay'> | 'deliver'
+export type JobName = Exclude<keyof DaemonWork, 'all' | 'replay'>
 
 /** A wake-up counts as lost after this time. */
 const overdueSeconds = 5
@@ -174,12 +175,12 @@ async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
   }
 }
 
-async function numberAndDeliver({ db, observe, wake }: DaemonWorkDeps): Promise<void> {
+async function numberAndDeliver({ db, observe, deliver }: DaemonWorkDeps): Promise<void> {
   const { count, mismatches } = await numberEvents(db)
   observe.mismatches(mismatches)
   if (count === 0) return
   reach('events.numbered')
-  await wake('deliver')
+  deliver()
 }
 
 /**

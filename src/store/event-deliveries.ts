@@ -48,11 +48,11 @@ export async function holdEndpoint(tx: Transaction<Tables>, id: bigint): Promise
   return held
 }
 
-/** The oldest event of each lane whose time has come, without those under way. Those that never failed come first. */
+/** The oldest event of each lane whose time has come, without those that are held. Those that never failed come first. */
 export async function dueEvents(
   tx: Transaction<Tables>,
   id: bigint,
-  { now, underWay, limit }: { now: Date; underWay: readonly bigint[]; limit: number },
+  { now, held, limit }: { now: Date; held: readonly bigint[]; limit: number },
 ): Promise<DueEvent[]> {
   const { rows } = await sql<DueEvent>`
     select head.id as delivery, head.tries, head.failing_since as "failingSince", ${feedColumns}
@@ -60,7 +60,7 @@ export async function dueEvents(
       select distinct on (lane) id, sequence, tries, failing_since, next_at from event_delivery
       where endpoint_id = ${id} order by lane, sequence
     ) as head join event using (sequence)
-    where (head.next_at is null or head.next_at <= ${now}) and head.id <> all(${[...underWay]}::bigint[])
+    where (head.next_at is null or head.next_at <= ${now}) and head.id <> all(${[...held]}::bigint[])
     order by head.tries, sequence limit ${limit}`.execute(tx)
   return rows
 }

@@ -67,11 +67,11 @@ test('a sweep decides what has become due, and applies what no wake-up reached',
   now = late
   await books.receive(payment({ stage: 'seen', tx: txId('new'), receivedAt: late }))
   await sweep()
-  expect(reported).toEqual(['applied 0 1', 'applied 0 0', 'wake deliver'])
+  expect(reported).toEqual(['applied 0 1', 'applied 0 0', 'deliver'])
   expect(await states()).toEqual(['reconciled'])
   await sql`update inbox_pending set stored_at = now() - interval '6 seconds'`.execute(books.db)
   await sweep()
-  expect(reported.slice(3)).toEqual(['applied 0 0', 'applied 1 1', 'wake deliver', 'applied 0 0'])
+  expect(reported.slice(3)).toEqual(['applied 0 0', 'applied 1 1', 'deliver', 'applied 0 0'])
 })
 
 test('a sweep tells once what people decided on a command line', async () => {
@@ -83,10 +83,7 @@ test('a sweep tells once what people decided on a command line', async () => {
   await inTransaction(books.owner, (tx) => workOnCases(tx, [id], act))
   await work().sweep()
   await work().sweep()
-  expect(reported.filter((one) => !one.startsWith('applied'))).toEqual([
-    'unreported resolved',
-    'wake deliver',
-  ])
+  expect(reported.filter((one) => !one.startsWith('applied'))).toEqual(['unreported resolved', 'deliver'])
 })
 
 test('events are numbered after each batch, and those of a worker that was killed before that by the next sweep', async () => {
@@ -106,8 +103,7 @@ test('everything there is to do is done without a queue', async () => {
   await books.receive(webhook(), claim(), delivery())
   await work().all()
   expect(await states()).toEqual(['reconciled'])
-  // Nothing waits for it: a process sends its own events without a wake-up too.
-  expect(new Set(reported.filter((one) => one.startsWith('wake')))).toEqual(new Set(['wake deliver']))
+  expect(reported.filter((one) => one.startsWith('wake'))).toEqual([])
 })
 
 test('hostile words of the service end as named mismatches, and what stands beside them is applied', async () => {

@@ -7,7 +7,7 @@ import { metricDescriptions } from '../../src/ops/metrics.ts'
 import type { ProviderOutcome } from '../../src/provider/service-call.ts'
 
 // A member that is added to one of these types does not compile here until it is listed.
-const jobs: Record<JobName | 'canary' | 'notify', true> = {
+const jobs: Record<JobName | 'deliver' | 'canary' | 'notify', true> = {
   apply: true,
   scan: true,
   backfill: true,

@@ -71,7 +71,7 @@ test('exemplars say which delivery and which deposit, in OpenMetrics alone', asy
   const scrape = await start()
   const { text } = await scrape(prometheus2)
   expect(text).toMatch(
-    /^depositd_webhook_ack_seconds_bucket\{le="0.025"\} 1 # \{webhook="evt_1",trace_id="(ab){16}"\} 0.02 \d+(\.\d+)?$/m,
+    /^depositd_webhook_ack_seconds_bucket\{le="0.02"\} 1 # \{webhook="evt_1",trace_id="(ab){16}"\} 0.02 \d+(\.\d+)?$/m,
   )
   expect(text).toMatch(
     /^depositd_stage_lag_seconds_bucket\{le="1200",stage="finality",service="default",network="base"\} 1 # \{deposit_id="42"\} 700 \d+(\.\d+)?$/m,

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AssetKey } from '../../src/core/asset.ts'
 import { eventTypes } from '../../src/core/event.ts'
 import { sealBooks } from '../../src/jobs/books/seal-books.ts'
+import { pinAssets } from '../../src/store/assets.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { insertDecision } from '../../src/store/decisions.ts'
 import { eventsAfter, type FeedEvent, numberEvents, readFeed } from '../../src/store/events.ts'
 import { clearMismatches, type HeldMismatch, openMismatches } from '../../src/store/mismatches/mismatches.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { payment } from '../support/evidence.ts'
+import { base, claim, liquidity, payment, policy } from '../support/evidence.ts'
 
 let books: Books
 beforeEach(async () => (books = await openBooks()))
@@ -181,7 +183,22 @@ test('a reversal is of the owner who was credited, whoever owns the deposit sinc
   expect(owners).toEqual(['shop', 'shop', 'acme', 'acme'])
 })
 
-async function told(): Promise<object[]> {
+test('coin for sweeping is no deposit until a source reports it as one', async () => {
+  await books[Symbol.asyncDispose]()
+  books = await openBooks({ rules: { policy, routes: [], senders: new Set([`base/${liquidity}`]) } })
+  const asset = 'base/native' as AssetKey
+  await pinAssets(books.db, [{ key: asset, network: base, symbol: 'ETH', decimals: 18 }])
+  await books.receive(payment({ from: liquidity, asset }))
+  await books.settle()
+  const ignored = await sql`select state from deposit`.execute(books.db)
+  expect([ignored.rows, await told()]).toEqual([[{ state: 'ignored' }], []])
+  await books.receive(claim({ status: 'confirmed', deposit: { asset } }))
+  await books.settle()
+  const types = (await told()).map(({ type }) => type)
+  expect(types.slice(0, 2)).toEqual(['deposit.observed', 'deposit.final'])
+})
+
+async function told(): Promise<({ type: string } & object)[]> {
   await numberEvents(books.db)
   return (await all()).map(({ type, data }) => ({ type, ...data }))
 }

@@ -43,6 +43,7 @@ export function sendEvents(books: Books, changes: Partial<EventSenderDeps> = {})
     db: books.db,
     holder: 'sender',
     leaseMs: 15_000,
+    attemptMs: 2000,
     vault: eventVault,
     now: () => clock.now,
     random: () => 0.5,

@@ -15,8 +15,9 @@ const undeliveredMaxMs = 3 * day * 1000
 
 const retryAfterMaxMs = hour * 1000
 
-/** Per endpoint. */
-const concurrentMax = 16
+/** Per endpoint: attempts at a time, and events that are taken at once to be sent in turn. */
+export const concurrentMax = 16
+export const heldMax = 64
 
 export type EventOutcome = 'delivered' | 'refused' | 'unanswered'
 
@@ -74,10 +75,10 @@ function stopReason(answer: EndpointAnswer, at: Date, since: readonly Date[]): S
   return since.some((one) => at.getTime() - one.getTime() >= undeliveredMaxMs) ? 'undelivered' : null
 }
 
-/** Events that may be sent beside those under way. */
-export function roomOf({ failures, rest_until: until }: EndpointHealth, now: Date, underWay: number): number {
+/** Events that may be taken beside those that are held. */
+export function roomOf({ failures, rest_until: until }: EndpointHealth, now: Date, held: number): number {
   if (until !== null && until > now) return 0
-  return Math.max(0, (failures > 0 ? 1 : concurrentMax) - underWay)
+  return Math.max(0, (failures > 0 ? 1 : heldMax) - held)
 }
 
 /** `tries`: failed attempts, with this one. With 20% jitter, so that retries do not arrive all at once. */

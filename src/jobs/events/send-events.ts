@@ -23,13 +23,25 @@ import { sealedSecrets } from '../../store/event-endpoints.ts'
 import { keepLease, type Lease, releaseLease, takeLease, underLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attemptOf, eventBody, signedRequest, signingKeys } from './event-request.ts'
-import { type EventOutcome, outcomeOf, roomOf, type SentEvent, settleAttempts } from './retries.ts'
+import {
+  concurrentMax,
+  type EventOutcome,
+  heldMax,
+  outcomeOf,
+  roomOf,
+  type SentEvent,
+  settleAttempts,
+} from './retries.ts'
 
 export type EventSenderDeps = {
   db: Kysely<Tables>
   holder: string
-  /** Longer than an attempt takes at most, so that the next holder sends after the last attempt of this one. */
   leaseMs: number
+  /**
+   * What an attempt takes at most. It begins only if it ends within the lease, so that the next holder sends after the
+   * last attempt of this one.
+   */
+  attemptMs: number
   /** Null without the key of the settings. */
   vault: SecretVault | null
   poster: Poster
@@ -51,7 +63,7 @@ export type EventSender = {
   stop: () => Promise<void>
 }
 
-/** A wake-up may reach another process than the one that sends to an endpoint. */
+/** Another process than the one that sends to an endpoint may number events. */
 const lookAgainMs = 250
 
 /** One of all processes sends to an endpoint at a time; several events of an endpoint are sent at once, of one deposit one. */
@@ -138,53 +150,76 @@ async function sendTo(deps: EventSenderDeps, run: EndpointRun): Promise<void> {
   await releaseLease(db, lease)
 }
 
-/** Ends once nothing is due or under way. */
+/**
+ * Ends once nothing is due or under way. Events that a turn took are sent one after another while the next turn stores
+ * what earlier attempts came to.
+ */
 async function sendDue(deps: EventSenderDeps, run: EndpointRun, lease: Lease): Promise<void> {
   const { nudge, stopping } = run
   const underWay = new Map<bigint, Promise<void>>()
   const sent: SentEvent[] = []
-  const send = async (due: DueEvent, turn: Turn): Promise<void> => {
-    const one = await attempt(deps, { ...turn, due, stopping })
-    underWay.delete(due.delivery)
+  let waiting: TakenEvent[] = []
+  const send = async (taken: TakenEvent): Promise<void> => {
+    const one = await attempt(deps, taken, stopping)
+    underWay.delete(taken.due.delivery)
     if (one !== null) sent.push(one)
-    nudge.set()
+    begin()
+    if (waiting.length <= heldMax / 2) nudge.set()
+  }
+  /** What is left out is taken again by a later turn. */
+  const begin = (): void => {
+    if (stopping.aborted || sent.some(isFailure)) waiting = []
+    while (underWay.size < concurrentMax) {
+      const next = waiting.shift()
+      if (next === undefined) return
+      if (performance.now() < next.beginUntil) underWay.set(next.due.delivery, send(next))
+    }
   }
   try {
     for (;;) {
       nudge.clear()
-      const turn = await takeTurn(deps, lease, {
-        ...run,
-        sent: sent.splice(0),
-        underWay: [...underWay.keys()],
-      })
-      for (const due of stopping.aborted ? [] : turn.due) underWay.set(due.delivery, send(due, turn))
+      const held = [...underWay.keys(), ...waiting.map(({ due }) => due.delivery)]
+      const turn = await takeTurn(deps, lease, { ...run, sent: sent.splice(0), held })
+      waiting = turn.endpoint.isActive ? [...waiting, ...turn.due.map((due) => ({ ...turn, due }))] : []
+      begin()
       if (underWay.size > 0) await nudge.wait(lookAgainMs)
       else if (!nudge.isSet() && !turn.hasMore) return
       if (stopping.aborted && underWay.size === 0 && sent.length === 0) return
     }
   } finally {
+    waiting = []
     await Promise.all(underWay.values())
   }
 }
 
+function isFailure({ answer }: SentEvent): boolean {
+  return outcomeOf(answer) !== 'delivered'
+}
+
 type Turn = {
   endpoint: HeldEndpoint
+  /** By the monotonic clock: after that, an attempt might end after the lease. */
+  beginUntil: number
   keys: readonly SigningKey[]
   due: readonly DueEvent[]
   hasMore: boolean
 }
 
-type TurnInput = EndpointRun & { sent: readonly SentEvent[]; underWay: readonly bigint[] }
+type TakenEvent = Pick<Turn, 'endpoint' | 'keys' | 'beginUntil'> & { due: DueEvent }
+
+/** `held`: deliveries that are under way, or taken to be sent. */
+type TurnInput = EndpointRun & { sent: readonly SentEvent[]; held: readonly bigint[] }
 
 /** Stores what attempts came to, and takes what is sent next, in one transaction under the lease. */
 async function takeTurn(deps: EventSenderDeps, lease: Lease, input: TurnInput): Promise<Turn> {
   const { turn, stop } = await inTransaction(deps.db, async (tx) => {
+    const beginUntil = performance.now() + deps.leaseMs - deps.attemptMs
     await keepLease(tx, lease, deps.leaseMs)
     const endpoint = await holdEndpoint(tx, input.id)
     const settled = await settle(tx, { ...input, endpoint, random: deps.random })
     const isOn = endpoint.isActive && settled.stop === null && !input.stopping.aborted
     const next = isOn ? await takeNext(deps, tx, { ...input, health: settled.health }) : nothing
-    return { turn: { endpoint, ...next }, stop: settled.stop }
+    return { turn: { endpoint, beginUntil, ...next }, stop: settled.stop }
   })
   if (stop !== null) deps.observe.stopped(turn.endpoint.name, stop)
   return turn
@@ -214,12 +249,12 @@ type NextInput = TurnInput & { health: Parameters<typeof roomOf>[0] }
 async function takeNext(
   { now, vault }: EventSenderDeps,
   tx: Transaction<Tables>,
-  { id, health, underWay }: NextInput,
-): Promise<Omit<Turn, 'endpoint'>> {
+  { id, health, held }: NextInput,
+): Promise<Pick<Turn, 'keys' | 'due' | 'hasMore'>> {
   const at = now()
-  const limit = roomOf(health, at, underWay.length)
+  const limit = roomOf(health, at, held.length)
   if (limit === 0) return nothing
-  const read = () => dueEvents(tx, id, { now: at, underWay, limit })
+  const read = () => dueEvents(tx, id, { now: at, held, limit })
   const waiting = await read()
   // Events that keep failing do not hold back those of other deposits.
   const isShort = waiting.filter(({ tries }) => tries === 0).length < limit
@@ -236,12 +271,11 @@ export function keyMissing(): Fault {
   return new Fault('settings_bad', { faults: [fault] })
 }
 
-type AttemptInput = Omit<Turn, 'due'> & { due: DueEvent; stopping: AbortSignal }
-
 /** Null if the process stopped before the answer: that does not count against the endpoint. */
 async function attempt(
   { poster, now, observe }: EventSenderDeps,
-  { endpoint, keys, due, stopping }: AttemptInput,
+  { endpoint, keys, due }: TakenEvent,
+  stopping: AbortSignal,
 ): Promise<SentEvent | null> {
   const body = eventBody(due, endpoint.payload)
   const began = performance.now()

@@ -6,7 +6,7 @@ const prefix = 'depositd_'
 export const lagBuckets = [
   0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 86_400, 604_800,
 ]
-export const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+export const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 /** `units`: of the asset, approximate. `flag`: 0 or 1. */
 export type MetricUnit = 'seconds' | 'ratio' | 'units' | 'height' | 'flag' | 'count'

@@ -47,8 +47,9 @@ export async function saveDeposits(
       select id, ${list('')} from json_populate_recordset(null::deposit, ${JSON.stringify(rows)}::json)
       on conflict (id) do update set ${assignments}, updated_at = now()
       where (${list('deposit.')}) is distinct from (${list('excluded.')})
-      returning new.*, old.id is null as is_new, old.state as state_before, old.final_at as final_before,
-        old.settled_at as settled_before
+      returning new.*, nullif(old.state, 'ignored') as state_before,
+        case when old.state <> 'ignored' then old.final_at end as final_before,
+        case when old.state <> 'ignored' then old.settled_at end as settled_before
     ), recorded as (
       insert into event_pending (type, deposit_id, data)
       select became.type, saved.id, ${eventData}
@@ -67,9 +68,9 @@ export const recordMerged = sql`
   select 'deposit.merged', id, jsonb_build_object('into', merged_into::text)
   from absorbed where state <> 'ignored' order by id`
 
-/** What a deposit became, in the order in which it becomes it. */
+/** What a deposit became, in the order in which it becomes it. What is ignored is no deposit yet. */
 const becameRows = sql`
-  (1, 'deposit.observed', is_new),
+  (1, 'deposit.observed', state_before is null),
   (2, 'deposit.final', final_at is not null and final_before is null),
   (3, 'deposit.settled', settled_at is not null and settled_before is null),
   (4, 'deposit.reversed', state = 'orphaned' and state_before is distinct from 'orphaned')`

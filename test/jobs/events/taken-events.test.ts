@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { pauseEndpoint, resumeEndpoint } from '../../../src/store/change-endpoints.ts'
+import { inTransaction } from '../../../src/store/database.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { openEventReceiver } from '../../support/event-receiver.ts'
+import { addEndpoint, type SentEvents, sendEvents } from '../../support/sent-events.ts'
+import { until } from '../../support/until.ts'
+
+let stack: AsyncDisposableStack
+let books: Books
+let sending: SentEvents
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack()
+  books = stack.use(await openBooks())
+  sending = stack.use(sendEvents(books))
+})
+afterEach(async () => {
+  expect(sending.failed).toEqual([])
+  await stack.disposeAsync()
+})
+
+const by = 'erin'
+
+test('no attempt begins that might end after the lease', async () => {
+  const { url, received } = stack.use(await openEventReceiver())
+  await addEndpoint(books, { url })
+  await sending.happen(1, 2)
+  await using late = sendEvents(books, { leaseMs: 15_000, attemptMs: 15_000 })
+  await late.deliver()
+  expect(received).toEqual([])
+  await sending.deliver()
+  expect(received.map(({ sequence }) => sequence).toSorted((one, other) => one - other)).toEqual([1, 2])
+})
+
+test('after a pause, what was taken to be sent later is not sent', async () => {
+  const hold = Promise.withResolvers<void>()
+  let arrived = 0
+  const { url, received } = stack.use(
+    await openEventReceiver(async () => {
+      arrived++
+      await hold.promise
+      return 200
+    }),
+  )
+  await addEndpoint(books, { url })
+  await sending.happen(...Array.from({ length: 40 }, (_none, place) => place + 1))
+  sending.sender.wake()
+  await until('as many attempts as may be under way', () => (arrived === 16 ? true : null))
+  await inTransaction(books.db, (tx) => pauseEndpoint(tx, { name: 'shop', by }))
+  await untilTurn()
+  hold.resolve()
+  await sending.deliver()
+  expect(received).toHaveLength(16)
+  await inTransaction(books.db, (tx) => resumeEndpoint(tx, { name: 'shop', by }))
+  await sending.deliver()
+  expect(received.map(({ sequence }) => sequence).toSorted((one, other) => one - other)).toEqual(
+    Array.from({ length: 40 }, (_none, place) => place + 1),
+  )
+})
+
+/** Until the sender has looked at the endpoint after this call. */
+async function untilTurn(): Promise<void> {
+  for (let turn = 1; turn <= 2; turn++) {
+    const before = await leasedUntil()
+    await until('a turn', async () => ((await leasedUntil()) === before ? null : true))
+  }
+}
+
+/** Each turn extends the lease. */
+async function leasedUntil(): Promise<number | undefined> {
+  const lease = books.db.selectFrom('stream').select('expires_at').where('name', 'like', 'events/%')
+  return (await lease.executeTakeFirstOrThrow()).expires_at?.getTime()
+}
