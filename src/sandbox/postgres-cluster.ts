@@ -48,6 +48,8 @@ const initialOptions = [
   '--locale=C',
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
+  // More iterations protect weak passwords. This one is random, and each connection would compute them.
+  '--set=scram_iterations=1',
 ]
 
 const serverOptions = {
@@ -57,6 +59,8 @@ const serverOptions = {
   max_connections: '200',
   // The default keeps three more processes running for reads.
   io_method: 'sync',
+  // Of passwords that are set later.
+  scram_iterations: '4096',
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',

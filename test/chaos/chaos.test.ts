@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { judge } from '../soak/judge.ts'
+import { soakWorld } from '../soak/soak.ts'
 import { redisInstalled } from '../support/redis.ts'
 import { tamper } from '../support/tamper.ts'
 import { allFaults } from './all-faults.ts'
@@ -15,14 +17,13 @@ import type { ChaosWorld, DaemonProcess } from './world.ts'
 
 /**
  * The whole deck, with the queue on Redis and on Postgres, is `npm run chaos -- --seeds 16`; these are quick, and each
- * strikes another part. Postgres and Redis are killed by `goWrongInEveryWay`.
+ * strikes another part. Postgres and Redis are killed by `goWrongInEveryWay`; `test/jobs/queue/queue-outage.test.ts` empties
+ * Redis, and `test/jobs/events/killed-sender.test.ts` kills the sender of events.
  */
 const shortSet = [
   'the daemon is killed after the commit, before 202',
   'a worker is killed inside the posting transaction',
   'the connection is cut behind COMMIT',
-  'Redis is emptied by FLUSHALL',
-  'a worker is killed after the answer to an event, before it is stored',
 ]
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
@@ -88,6 +89,17 @@ describe(`with the queue on ${backend} (seed ${seed})`, () => {
     await expect(holdGrowing(http, 'depositd_no_such_series', 100)).rejects.toThrow(/it is not told/)
     await world.recover()
     await world.untilAtRest()
+  })
+
+  test('a short soak under payments and a fault comes to rest, and its books hold', {
+    timeout: withinMs,
+  }, async () => {
+    const paid = world.paid.length
+    const soaked = await soakWorld(world, 0.1)
+    expect(soaked.deposits).toBeGreaterThan(paid)
+    expect(soaked.samples.at(-1)?.processes).toHaveLength(running(world).length)
+    expect(soaked.contradictions).toEqual([])
+    expect(judge(soaked).filter(({ isHeld }) => isHeld === false)).toEqual([])
   })
 
   describe('beside a daemon that nothing struck, which is told the same in another order', () => {

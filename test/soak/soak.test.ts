@@ -1,13 +1,6 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { redisInstalled } from '../support/redis.ts'
 import { judge, type Line, limits, type Soaked } from './judge.ts'
 import { slopeOf } from './line.ts'
-
-const run = promisify(execFile)
-const program = join(import.meta.dirname, 'run.ts')
 
 test('a straight line is found through points that stray from it', () => {
   const points = [0, 1, 2, 3].map((at) => ({ at, value: 5 + 2 * at + (at % 2 === 0 ? 0.5 : -0.5) }))
@@ -66,19 +59,3 @@ test('what a job takes in the queue is told of the last moment at which it held 
   const reported = judge(soaked(0, { samples: atRest })).find(({ what }) => what.includes('per job'))
   expect(reported?.measured).toBe('500 (4 held)')
 })
-
-test.skipIf(!redisInstalled())(
-  'a short soak under payments and a fault comes to rest, and its books hold',
-  async () => {
-    // A limit that is passed is told by its line below.
-    const { stdout } = await run(process.execPath, [program, '--minutes', '0.1', '--json']).catch(
-      (error: { stdout: string }) => error,
-    )
-    const { lines, deposits, samples, contradictions } = JSON.parse(stdout) as Soaked & { lines: Line[] }
-    expect(deposits).toBeGreaterThan(0)
-    expect(samples.at(-1)?.processes).toHaveLength(3)
-    expect(contradictions).toEqual([])
-    expect(passed(lines)).toEqual([])
-  },
-  500_000,
-)

@@ -13,10 +13,13 @@ const paymentEveryMs = 2000
 const sampleEveryMs = 5000
 const strikesEach = 60_000
 
-/** Runs a world of real processes under payments and faults for that long, brings it to rest, and asks the oracle. */
 export async function soak({ minutes, backend, say }: SoakSettings): Promise<Soaked> {
   await using stack = new AsyncDisposableStack()
-  const world = await startChaosWorld({ backend, say }, stack)
+  return soakWorld(await startChaosWorld({ backend, say }, stack), minutes)
+}
+
+/** Runs a world of real processes under payments and faults for that long, brings it to rest, and asks the oracle. */
+export async function soakWorld(world: ChaosWorld, minutes: number): Promise<Soaked> {
   const client = await world.connect()
   const walBefore = await walBytes(client)
   await client.end()
@@ -29,7 +32,7 @@ export async function soak({ minutes, backend, say }: SoakSettings): Promise<Soa
   ])
   await world.recover()
   await world.untilAtRest()
-  say(`at rest after ${world.paid.length} payments`)
+  world.say(`at rest after ${world.paid.length} payments`)
   const atRest = await takeSample(world, clock.now())
   const contradictions = await contradictionsIn(world)
   const last = await world.connect()
