@@ -24,6 +24,7 @@ function memoryBytes(): number {
 /** Their files share worker processes: what one imports stays loaded for the next. They leave nothing behind in the process. */
 const together = [
   'address',
+  'api',
   'app',
   'chain',
   'cli',

@@ -23,6 +23,11 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
+/** One third of all alterations, another one each time; `ALL=1` tries all of them. */
+const part = process.env.ALL === '1' ? 1 : 3
+const first = Date.now() % part
+const isTried = (_: unknown, place: number) => place % part === first
+
 /** Every place of a document that holds a value, by its way from the top. */
 function leaves(value: unknown, way: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [[...way]]
@@ -52,9 +57,9 @@ function other(value: unknown): unknown {
 test('whatever single value is altered, the bundle is refused', { timeout: 120_000 }, () => {
   const ways = leaves(JSON.parse(text))
   expect(ways.length).toBeGreaterThan(300)
-  const accepted = ways.filter(
-    (way) => failedOf(verifyBundle(documentText(altered(text, way, other)))).length === 0,
-  )
+  const accepted = ways
+    .filter(isTried)
+    .filter((way) => failedOf(verifyBundle(documentText(altered(text, way, other)))).length === 0)
   expect(accepted).toEqual([])
 })
 
@@ -64,14 +69,14 @@ test('whatever single value is left out, the bundle is refused', { timeout: 120_
     const copy = altered(text, way, () => undefined)
     return documentText(copy)
   }
-  expect(ways.filter((way) => failedOf(verifyBundle(without(way))).length === 0)).toEqual([])
+  expect(ways.filter(isTried).filter((way) => failedOf(verifyBundle(without(way))).length === 0)).toEqual([])
 })
 
 test('a flipped bit is found wherever it is', { timeout: 120_000 }, () => {
   const bytes = Buffer.from(text)
-  const step = 97
+  const step = 97 * part
   const accepted: number[] = []
-  for (let place = 0; place < bytes.length; place += step) {
+  for (let place = first; place < bytes.length; place += step) {
     const flipped = Buffer.from(bytes)
     flipped[place] = (flipped[place] ?? 0) ^ (1 << (place % 8))
     if (failedOf(verifyBundle(flipped.toString())).length === 0) accepted.push(place)

@@ -174,7 +174,7 @@ describe.skipIf(!beancountInstalled())('lots of own funds in Beancount', () => {
         }
         expect(inBeancount(textOf(books))).toEqual(inBooks(books))
       }),
-      { numRuns: 12, endOnFailure: true, examples: [[lateReversals]] },
+      { numRuns: Number(process.env.RUNS ?? 6), endOnFailure: true, examples: [[lateReversals]] },
     )
   })
 })
