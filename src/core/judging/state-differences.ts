@@ -22,7 +22,7 @@ type ClaimSource = Claim['source']
 function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
   const claims = timelyClaims(evidence, source, policy)
   const newest = claims.at(-1)
-  if (newest === undefined || claims.some(isFinished) || isFinishedSince(newest, evidence)) return null
+  if (newest === undefined || claims.some(isFinished)) return null
   const heldAt = Math.max(...holdsBefore(newest, evidence).map(timeOf))
   const before = claims.filter((word) => timeOf(word) > heldAt && isLater(newest, word))
   const [furthest] = before.toSorted((one, other) => rankOf(other) - rankOf(one))
@@ -124,11 +124,6 @@ const finished: ReadonlySet<ClaimStatus> = new Set(['settled', 'refunded', 'fail
 
 function isFinished({ status }: Claim): boolean {
   return finished.has(status)
-}
-
-/** By either source: what it reported before that, however late it arrives, is no news. */
-function isFinishedSince(newest: Claim, { claims }: DepositEvidence): boolean {
-  return [...claims.api, ...claims.webhook].some((word) => isFinished(word) && timeOf(word) >= timeOf(newest))
 }
 
 /** The same status with more or less detail, or the return of a failed payment. */

@@ -80,10 +80,7 @@ export const stateRows: readonly Row[] = [
         webhook({ ...back, receivedAt: back.occurredAt, isUndated: true }),
       ],
     },
-    ends: {
-      'by one that goes on': { evidence: [webhook({ occurredAt: at(30), receivedAt: at(31) })] },
-      'by a record that is settled since': { evidence: [claim({ occurredAt: at(30), receivedAt: at(31) })] },
-    },
+    ends: { 'by one that goes on': { evidence: [webhook({ occurredAt: at(30), receivedAt: at(31) })] } },
   },
   {
     kind: 'status_regressed',
