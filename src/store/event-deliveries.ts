@@ -18,7 +18,13 @@ export type HeldEndpoint = {
   rest_until: Date | null
 }
 
-export type DueEvent = FeedEvent & { delivery: bigint; tries: number; failingSince: Date | null }
+/** Events of one lane are sent one after another: those of a deposit, or of none. */
+export type DueEvent = FeedEvent & {
+  delivery: bigint
+  lane: bigint
+  tries: number
+  failingSince: Date | null
+}
 
 export type EventAttempt = {
   /** Null for a test. */
@@ -48,20 +54,27 @@ export async function holdEndpoint(tx: Transaction<Tables>, id: bigint): Promise
   return held
 }
 
-/** The oldest event of each lane whose time has come, without those that are held. Those that never failed come first. */
+/** So that the events of one deposit do not take all the room. */
+const ofLaneMax = 8
+
+/**
+ * The oldest events of each lane, up to one that waits to be tried again, without those that are held. Those of a lane
+ * are in order, and lanes without failures come first.
+ */
 export async function dueEvents(
   tx: Transaction<Tables>,
   id: bigint,
   { now, held, limit }: { now: Date; held: readonly bigint[]; limit: number },
 ): Promise<DueEvent[]> {
   const { rows } = await sql<DueEvent>`
-    select head.id as delivery, head.tries, head.failing_since as "failingSince", ${feedColumns}
+    select d.id as delivery, d.lane, d.tries, d.failing_since as "failingSince", ${feedColumns}
     from (
-      select distinct on (lane) id, sequence, tries, failing_since, next_at from event_delivery
-      where endpoint_id = ${id} order by lane, sequence
-    ) as head join event using (sequence)
-    where (head.next_at is null or head.next_at <= ${now}) and head.id <> all(${[...held]}::bigint[])
-    order by head.tries, sequence limit ${limit}`.execute(tx)
+      select *, row_number() over in_order as place, first_value(tries) over in_order as lane_tries,
+        bool_or(next_at > ${now}) over in_order as waits
+      from event_delivery where endpoint_id = ${id} window in_order as (partition by lane order by sequence)
+    ) as d join event using (sequence)
+    where place <= ${ofLaneMax} and waits is not true and d.id <> all(${[...held]}::bigint[])
+    order by lane_tries, sequence limit ${limit}`.execute(tx)
   return rows
 }
 

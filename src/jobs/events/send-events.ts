@@ -151,34 +151,40 @@ async function sendTo(deps: EventSenderDeps, run: EndpointRun): Promise<void> {
 }
 
 /**
- * Ends once nothing is due or under way. Events that a turn took are sent one after another while the next turn stores
- * what earlier attempts came to.
+ * Ends once nothing is due or under way. Events that a turn took are sent, those of a lane in order, while the next turn
+ * stores what earlier attempts came to.
  */
 async function sendDue(deps: EventSenderDeps, run: EndpointRun, lease: Lease): Promise<void> {
   const { nudge, stopping } = run
-  const underWay = new Map<bigint, Promise<void>>()
+  /** By lane. */
+  const underWay = new Map<bigint, { delivery: bigint; ended: Promise<void> }>()
   const sent: SentEvent[] = []
   let waiting: TakenEvent[] = []
+  let isLeftOut = false
   const send = async (taken: TakenEvent): Promise<void> => {
     const one = await attempt(deps, taken, stopping)
-    underWay.delete(taken.due.delivery)
+    underWay.delete(taken.due.lane)
     if (one !== null) sent.push(one)
     begin()
     if (waiting.length <= heldMax / 2) nudge.set()
   }
-  /** What is left out is taken again by a later turn. */
+  /** What is left out is taken again by a later turn, and so is what the turn takes that is under way. */
   const begin = (): void => {
-    if (stopping.aborted || sent.some(isFailure)) waiting = []
-    while (underWay.size < concurrentMax) {
-      const next = waiting.shift()
-      if (next === undefined) return
-      if (performance.now() < next.beginUntil) underWay.set(next.due.delivery, send(next))
+    isLeftOut ||= stopping.aborted || sent.some(isFailure) || waiting.some(isLate)
+    if (isLeftOut) waiting = []
+    const later: TakenEvent[] = []
+    for (const next of waiting) {
+      const { lane, delivery } = next.due
+      if (underWay.has(lane) || underWay.size >= concurrentMax) later.push(next)
+      else underWay.set(lane, { delivery, ended: send(next) })
     }
+    waiting = later
   }
   try {
     for (;;) {
       nudge.clear()
-      const held = [...underWay.keys(), ...waiting.map(({ due }) => due.delivery)]
+      isLeftOut = false
+      const held = [...underWay.values(), ...waiting.map(({ due }) => due)].map(({ delivery }) => delivery)
       const turn = await takeTurn(deps, lease, { ...run, sent: sent.splice(0), held })
       waiting = turn.endpoint.isActive ? [...waiting, ...turn.due.map((due) => ({ ...turn, due }))] : []
       begin()
@@ -188,8 +194,12 @@ async function sendDue(deps: EventSenderDeps, run: EndpointRun, lease: Lease): P
     }
   } finally {
     waiting = []
-    await Promise.all(underWay.values())
+    await Promise.all([...underWay.values()].map(({ ended }) => ended))
   }
+}
+
+function isLate({ beginUntil }: TakenEvent): boolean {
+  return performance.now() >= beginUntil
 }
 
 function isFailure({ answer }: SentEvent): boolean {

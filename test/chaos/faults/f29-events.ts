@@ -65,6 +65,7 @@ const downForDays: Fault = {
   ground: 'shared',
   async strike(world, random) {
     const { proxy, answerWith } = world.events.receiver
+    const [newest] = await ask<{ id: string }>(world, 'select max(id)::text as id from event_attempt')
     if (random.pick([true, false])) proxy.cut()
     else answerWith(() => random.pick([404, 500, 503]))
     const dieAt = { failpoint: 'events.answered', nth: random.between(1, 3) }
@@ -73,7 +74,7 @@ const downForDays: Fault = {
     await untilDead(killed, dieAt.failpoint)
     // With an option it is not one of the world's own, and ends with the fault.
     const worker = await world.start('worker,scheduler', { environment: {} })
-    const hours = await untilPaused(world, worker, random)
+    const hours = await untilPaused(world, { worker, random, tried: newest?.id ?? '0' })
     await untilSame('endpoints that the metric shows as stopped', () => stoppedOf(worker), 1)
     world.events.recover()
     await world.events.command('resume')
@@ -81,10 +82,13 @@ const downForDays: Fault = {
   },
 }
 
+/** `tried`: the newest attempt before the receiver was down. */
+type DownFor = { worker: DaemonProcess; random: Random; tried: string }
+
 /** Lets time pass by hours, until the daemon gives up. @returns the hours */
-async function untilPaused(world: ChaosWorld, worker: DaemonProcess, random: Random): Promise<number> {
+async function untilPaused(world: ChaosWorld, { worker, random, ...before }: DownFor): Promise<number> {
   const restartedAt = random.between(2, 5)
-  let tried = await attemptAfter(world, '0')
+  let tried = await attemptAfter(world, before.tried)
   for (let step = 1, hours = 0; ; step++) {
     if (step === restartedAt) {
       await world.postgres.kill()
