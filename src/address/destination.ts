@@ -1,5 +1,5 @@
 import { isAddress as isSolanaAddress } from '@solana/kit'
-import { isAddress as isEvmAddress } from 'viem'
+import { isAddress as isEvmAddress } from 'viem/utils'
 import type { NetworkSettings } from '../core/asset.ts'
 import { type Address, assetCode, parseAddress } from '../core/asset.ts'
 

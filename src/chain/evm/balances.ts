@@ -1,4 +1,5 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
+import type { Hex } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, numberToHex, parseAbi } from 'viem/utils'
 import { assetCode } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
 import { chunksOf, mapBounded } from '../map-bounded.ts'

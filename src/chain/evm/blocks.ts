@@ -1,4 +1,5 @@
-import { type Hex, numberToHex, type RpcBlock, type RpcTransaction } from 'viem'
+import type { Hex, RpcBlock, RpcTransaction } from 'viem'
+import { numberToHex } from 'viem/utils'
 import type { Address, TxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'

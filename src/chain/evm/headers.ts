@@ -1,4 +1,5 @@
-import { type Hex, numberToHex, type RpcBlock } from 'viem'
+import type { Hex, RpcBlock } from 'viem'
+import { numberToHex } from 'viem/utils'
 import type { Address, TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
 import { refusal } from '../pool.ts'

@@ -1,4 +1,5 @@
-import { type Hex, numberToHex, type RpcLog } from 'viem'
+import type { Hex, RpcLog } from 'viem'
+import { numberToHex } from 'viem/utils'
 import type { Address } from '../../core/asset.ts'
 import { chunksOf, mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'

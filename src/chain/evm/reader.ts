@@ -1,4 +1,5 @@
-import { type Hex, numberToHex, type RpcTransactionReceipt } from 'viem'
+import type { Hex, RpcTransactionReceipt } from 'viem'
+import { numberToHex } from 'viem/utils'
 import { type Address, type AssetKey, assetCode, nativeDecimals, type TxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { assembleReader } from '../assemble-reader.ts'

@@ -1,4 +1,5 @@
-import { type Hex, hexToBytes, keccak256, numberToHex, type RpcLog, type RpcTransactionReceipt } from 'viem'
+import type { Hex, RpcLog, RpcTransactionReceipt } from 'viem'
+import { hexToBytes, keccak256, numberToHex } from 'viem/utils'
 import type { Address, TxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'

@@ -1,4 +1,5 @@
-import { type Hex, numberToHex, type RpcTransactionReceipt } from 'viem'
+import type { Hex, RpcTransactionReceipt } from 'viem'
+import { numberToHex } from 'viem/utils'
 import { type Address, type AssetKey, type TxId, toTxId } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'

@@ -1,4 +1,5 @@
-import { type Hex, pad, type RpcLog } from 'viem'
+import type { Hex, RpcLog } from 'viem'
+import { pad } from 'viem/utils'
 import type { Address, AssetKey, TxId } from '../../core/asset.ts'
 import { coinEmitter, type EvmWatch } from './node.ts'
 

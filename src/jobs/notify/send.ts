@@ -1,4 +1,4 @@
-import { createTransport, type Transporter } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import { isLoopback } from '../../config/environment-settings.ts'
 import type { EmailTarget, NotificationTarget } from '../../config/notifications.ts'
 import { messageOf } from '../../core/errors.ts'
@@ -59,12 +59,13 @@ function requestOf(
 }
 
 function openMail(target: EmailTarget): NoticeSender {
-  const transport = openTransport(target)
+  const opening = openTransport(target)
   const idOf = (id: string) => `<${id}@${target.from.split('@')[1]}>`
   return {
     async send({ messageId, threadId, content: { title, lines }, writtenAt }) {
       const replied = threadId === null ? {} : { inReplyTo: idOf(threadId), references: [idOf(threadId)] }
       try {
+        const transport = await opening
         await transport.sendMail({
           from: target.from,
           to: [...target.to],
@@ -80,13 +81,13 @@ function openMail(target: EmailTarget): NoticeSender {
         return messageOf(error)
       }
     },
-    close: () => transport.close(),
+    close: () => void opening.then((transport) => transport.close()),
   }
 }
 
 /** @returns the problem; null if the server answers, and accepts the login */
 export async function checkMail(target: EmailTarget): Promise<string | null> {
-  const transport = openTransport(target)
+  const transport = await openTransport(target)
   try {
     await transport.verify()
     return null
@@ -98,7 +99,8 @@ export async function checkMail(target: EmailTarget): Promise<string | null> {
 }
 
 /** Without TLS, any server in between could read and change the messages. */
-function openTransport({ smtpUrl }: EmailTarget): Transporter {
+async function openTransport({ smtpUrl }: EmailTarget): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer')
   const url = new URL(smtpUrl)
   const isSecure = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')

@@ -1,6 +1,5 @@
 import { createHash, createPublicKey, randomBytes } from 'node:crypto'
-import { type RegistrationResponseJSON, verifyRegistrationResponse } from '@simplewebauthn/server'
-import { cose, decodeCredentialPublicKey } from '@simplewebauthn/server/helpers'
+import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import type { Person } from '../../people/decision.ts'
@@ -208,6 +207,8 @@ async function registered(
   { person, challenge }: Invitation,
   registration: string,
 ): Promise<Passkey> {
+  // A fifth of all modules, for what few processes ever do.
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   try {
     const { registrationInfo: info } = await verifyRegistrationResponse({
       response: JSON.parse(registration) as RegistrationResponseJSON,
@@ -218,7 +219,7 @@ async function registered(
     })
     if (info === undefined) throw new Error('it is not verified')
     const { id, publicKey } = info.credential
-    return { person, origin, credential: id, publicKey: keyOf(publicKey) }
+    return { person, origin, credential: id, publicKey: await keyOf(publicKey) }
   } catch (error) {
     throw refusedSignIn(`the passkey cannot be used: ${error instanceof Error ? error.message : 'it is odd'}`)
   }
@@ -228,7 +229,8 @@ function text(bytes: unknown): string {
   return Buffer.from(bytes as Uint8Array).toString('base64url')
 }
 
-function keyOf(encoded: Uint8Array<ArrayBuffer>) {
+async function keyOf(encoded: Uint8Array<ArrayBuffer>) {
+  const { cose, decodeCredentialPublicKey } = await import('@simplewebauthn/server/helpers')
   const key = decodeCredentialPublicKey(encoded)
   if (cose.isCOSEPublicKeyEC2(key)) {
     const [x, y] = [text(key.get(cose.COSEKEYS.x)), text(key.get(cose.COSEKEYS.y))]
