@@ -3,6 +3,7 @@ import { Fault } from '../../core/errors.ts'
 import type { ServiceName } from '../../core/evidence.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
+import { prepared } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { idsOfTransaction, type ReportedDeposit, reportFields } from './list-deposits.ts'
 
@@ -70,7 +71,7 @@ export async function readCredits(
   db: Kysely<Tables>,
   ids: readonly bigint[],
 ): Promise<(id: bigint) => CreditReport> {
-  const { rows } = await sql<CreditReport & { id: bigint }>`
+  const { rows } = await sql<CreditReport & { id: bigint }>`${prepared('credits')}
     select deposit_id as id, is_safe as safe, asset, asset_symbol, amount::text as amount, amount_base::text as amount_base,
       since, reason, case when is_safe then jsonb_build_object('height', height::text, 'block_hash', block_hash, 'final_at',
         to_char(final_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as finality,
