@@ -284,6 +284,7 @@ table public.event_endpoint (
   reason text,
   removed_at timestamp with time zone,
   rest_until timestamp with time zone,
+  revision integer not null default 0,
   services text[],
   state text not null default 'active'::text,
   types text[],
@@ -803,7 +804,6 @@ CASE action
 END));
 constraint credit_safety_in_turn on credit_safety: CHECK (((action = 'safe'::text) = (((number)::integer % 2) = 1)));
 constraint credit_safety_journal_id_fkey on credit_safety: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
-constraint credit_safety_journal_id_key on credit_safety: UNIQUE (journal_id);
 constraint credit_safety_number_check on credit_safety: CHECK ((number > 0));
 constraint credit_safety_pkey on credit_safety: PRIMARY KEY (id);
 constraint credit_safety_reason_check on credit_safety: CHECK ((reason <> ''::text));
@@ -1134,6 +1134,7 @@ CREATE INDEX chain_movement_outsiders ON public.chain_movement USING btree (netw
 CREATE INDEX chain_transfer_height ON public.chain_transfer USING btree (network, height);
 CREATE INDEX chain_transfer_received ON public.chain_transfer USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (transfer);
+CREATE INDEX credit_safety_journal_id ON public.credit_safety USING btree (journal_id);
 CREATE INDEX decision_event_at ON public.decision_event USING btree (at);
 CREATE INDEX deposit_address ON public.deposit USING btree (address, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
@@ -1213,7 +1214,6 @@ CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network,
 CREATE UNIQUE INDEX checkpoint_pkey ON public.checkpoint USING btree (size, signed_by);
 CREATE UNIQUE INDEX cosignature_pkey ON public.cosignature USING btree (witness, size);
 CREATE UNIQUE INDEX credit_safety_deposit_id_number_key ON public.credit_safety USING btree (deposit_id, number);
-CREATE UNIQUE INDEX credit_safety_journal_id_key ON public.credit_safety USING btree (journal_id);
 CREATE UNIQUE INDEX credit_safety_pkey ON public.credit_safety USING btree (id);
 CREATE UNIQUE INDEX decision_event_decision_id_action_person_key ON public.decision_event USING btree (decision_id, action, person);
 CREATE UNIQUE INDEX decision_event_pkey ON public.decision_event USING btree (id);
@@ -4364,7 +4364,7 @@ comment on column in_transit of view accounting.tie_out is 'Payments to the addr
 comment on column in_transit_base of view accounting.tie_out is 'Payments in transit, in base units.';
 comment on column is_safe of view accounting.credit_safety is 'Whether the owner may be credited; false if that was withdrawn.';
 comment on column journal_id of view accounting.conversion is 'Journal that settles it.';
-comment on column journal_id of view accounting.credit_safety is 'The journal that proves it; of a withdrawal, its reversal.';
+comment on column journal_id of view accounting.credit_safety is 'The journal that proves it; of a withdrawal, the one that ended it.';
 comment on column journal_id of view accounting.disposals is 'Journal that gave them away.';
 comment on column journal_id of view accounting.entries is 'Journal the entry belongs to.';
 comment on column journal_id of view accounting.fees is 'Journal that books it.';

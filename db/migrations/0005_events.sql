@@ -114,6 +114,8 @@ create table event_endpoint (
   failures integer not null default 0,
   failing_since timestamptz,
   rest_until timestamptz,
+  -- Of what people set. A sender leaves what it took under an earlier one.
+  revision integer not null default 0,
   created_by text not null check (created_by <> ''),
   created_at timestamptz not null default clock_timestamp(),
   removed_at timestamptz,

@@ -198,8 +198,8 @@ create table credit_safety (
   -- Counts the rows of the deposit, so that it is never safe twice without a withdrawal in between.
   number smallint not null check (number > 0),
   action text not null check (action in ('safe', 'withdrawn')),
-  -- It books the amount for the owner; of a withdrawal, its reversal.
-  journal_id bigint not null unique references ledger_journal,
+  -- It books the amount for the owner; of a withdrawal, the journal that ended that.
+  journal_id bigint not null references ledger_journal,
   account text not null,
   asset text not null,
   amount numeric(78, 0) not null check (amount > 0 and amount < 'NaN'),
@@ -213,6 +213,8 @@ create table credit_safety (
   constraint credit_safety_in_turn check ((action = 'safe') = (number % 2 = 1)),
   constraint credit_safety_final check (num_nulls(height, block_hash, final_at) = case action when 'safe' then 0 else 3 end)
 );
+
+create index credit_safety_journal_id on credit_safety (journal_id);
 
 create trigger credit_safety_append_only before update or delete or truncate on credit_safety
   for each statement execute function refuse_change();
@@ -284,4 +286,4 @@ comment on column accounting.credit_safety.reason is 'What agreed, or why it was
 comment on column accounting.credit_safety.height is 'Block of the payment; empty if it was withdrawn.';
 comment on column accounting.credit_safety.block_hash is 'Hash of that block.';
 comment on column accounting.credit_safety.final_at is 'When that block was read as final.';
-comment on column accounting.credit_safety.journal_id is 'The journal that proves it; of a withdrawal, its reversal.';
+comment on column accounting.credit_safety.journal_id is 'The journal that proves it; of a withdrawal, the one that ended it.';

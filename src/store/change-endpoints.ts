@@ -15,10 +15,10 @@ import type { Tables } from './tables.ts'
 
 export type EndpointAct = { name: string; by: string }
 
-/** A turn of a sender that is under way ends before, and the next one sees the change. */
+/** A turn of a sender that is under way ends before, and the next one leaves what was taken before the change. */
 async function lockNamed(tx: Transaction<Tables>, name: string): Promise<EventEndpoint> {
   await sql`
-    select from event_endpoint where removed_at is null and lower(name) = lower(${name}) for no key update`.execute(
+    update event_endpoint set revision = revision + 1 where removed_at is null and lower(name) = lower(${name})`.execute(
     tx,
   )
   return namedEndpoint(tx, name)
@@ -110,8 +110,7 @@ export async function replayEndpoint(
   // Later events become deliveries again, with another id: what a sender has under way does not end those.
   await sql`delete from event_delivery where endpoint_id = ${id} and sequence >= ${first}`.execute(tx)
   await sql`
-    update event_endpoint set position = least(${first - 1n}, (select coalesce(max(sequence), 0) from event))
-    where id = ${id}`.execute(tx)
+    update event_endpoint set position = least(position, ${first - 1n}) where id = ${id}`.execute(tx)
   await recordAccess(tx, {
     person: by,
     action: 'endpoint_changed',

@@ -16,6 +16,7 @@ export type HeldEndpoint = {
   failures: number
   failing_since: Date | null
   rest_until: Date | null
+  revision: number
 }
 
 /** Events of one lane are sent one after another: those of a deposit, or of none. */
@@ -47,7 +48,8 @@ export async function dueEndpoints(db: Kysely<Tables>, now: Date): Promise<bigin
 /** Until the transaction ends, no command changes it. */
 export async function holdEndpoint(tx: Transaction<Tables>, id: bigint): Promise<HeldEndpoint> {
   const { rows } = await sql<HeldEndpoint>`
-    select name, state = 'active' and removed_at is null as "isActive", url, payload, failures, failing_since, rest_until
+    select name, state = 'active' and removed_at is null as "isActive", url, payload, failures, failing_since, rest_until,
+      revision
     from event_endpoint where id = ${id} for no key update`.execute(tx)
   const [held] = rows
   assert(held !== undefined, 'an endpoint keeps its row')

@@ -15,7 +15,7 @@ import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { until } from '../support/until.ts'
-import { recordYear } from './record-year.ts'
+import { blocksOfYear, recordYear } from './record-year.ts'
 
 /**
  * `isRecorded`: the service did not make the deposits, but has their records, and the chains, which are EVM chains, have
@@ -77,7 +77,7 @@ export async function startHistoryGround(
   const addresses = await createOwners(service.url, secrets.writeKey, { owners, networks })
   const db = openDatabase<ServiceTables>({ url: databaseUrl, poolMax: 1, applicationName: 'history' })
   stack.defer(() => db.destroy())
-  const year = await beginYear(networks, deposits)
+  const year = await beginYear(networks, choices.isRecorded ? blocksOfYear(deposits) : deposits)
   const pay = payer(networks, addresses)
   const startedAt = performance.now()
   if (choices.isRecorded) await service.stop()
@@ -144,9 +144,8 @@ function seconds(sinceMs: number): number {
 }
 
 /** Blocks of EVM networks are as far apart that all of them make a year; those not used come at the end, empty. */
-async function beginYear(networks: readonly SandboxNetwork[], deposits: number) {
-  const blocks = deposits + 1000
-  const interval = Math.floor(yearSeconds / blocks)
+async function beginYear(networks: readonly SandboxNetwork[], blocks: number) {
+  const interval = Math.floor(yearSeconds / (blocks + 1000))
   const clients = networks
     .filter(({ family }) => family === 'evm')
     .map(({ rpcUrls, chainId }) => openEvmClient(rpcUrls[0] ?? '', chainId ?? 0))

@@ -28,10 +28,18 @@ export type YearRequest = {
   say: (line: string) => void
 }
 
-/** Each has a block of payments, a block of their deliveries, and blocks without any: one for each deposit altogether. */
+/**
+ * Each batch has a block of payments, one of their deliveries, and empty ones. For each block, anvil needs time that grows
+ * with the number of blocks before it.
+ */
 const batchSize = 100
+const batchBlocks = 10
 const rowsAtOnce = 500
 const gas = numberToHex(150_000)
+
+export function blocksOfYear(deposits: number): number {
+  return Math.ceil(deposits / batchSize) * batchBlocks
+}
 
 /**
  * What a service did in a year, while the service does not run: payments and deliveries on an EVM network, each a
@@ -49,7 +57,7 @@ export async function recordYear(request: YearRequest): Promise<{ tx: string; ne
     const due = Array.from({ length: size }, (_, place) => draw(request, from + place))
     const payments = await chain.send(network.payer, due)
     const deliveries = await chain.send(liquidity, due.map(deliveryOf))
-    await chain.client.mine({ blocks: size })
+    await chain.client.mine({ blocks: batchBlocks - 2 })
     rows.push(...due.map((one, place) => rowOf(network, one, [payments[place], deliveries[place]])))
     paid.push(...payments.map(({ transaction }) => ({ tx: transaction, network: network.name })))
     if (rows.length < rowsAtOnce && from + size < deposits) continue

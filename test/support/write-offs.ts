@@ -61,7 +61,7 @@ export function moneyDeps(books: Books, limits = new Map<string, string>()) {
   }
 }
 
-type Verdict = typeof lost | typeof withdrawn
+type Verdict = typeof lost | typeof withdrawn | { verdict: 'write_off'; account: 'owner' }
 
 export function writeOffRequest(mismatchId: bigint, verdict: Verdict = lost) {
   return { kind: 'write_off', change: { mismatch: `${mismatchId}`, ...verdict, reason } } as const

@@ -29,6 +29,7 @@ export function outcomeOf(answer: EndpointAnswer): EventOutcome {
 export type SentEvent = {
   due: Pick<DueEvent, 'delivery' | 'sequence' | 'tries' | 'failingSince'>
   answer: EndpointAnswer
+  beganAt: Date
   /** When it ended. */
   at: Date
   durationMs: number
@@ -50,7 +51,7 @@ export function settleAttempts(
   random: () => number,
 ): SettledAttempts {
   const settled: SettledAttempts = { ended: [], health: before, recoveredSince: null, stop: null }
-  for (const { due, answer, at } of sent) {
+  for (const { due, answer, beganAt, at } of sent) {
     const { delivery, tries } = due
     if (outcomeOf(answer) === 'delivered') {
       settled.recoveredSince ??= settled.health.failing_since
@@ -59,7 +60,7 @@ export function settleAttempts(
       continue
     }
     const failingSince = due.failingSince ?? at
-    settled.health = failedHealth(settled.health, answer, at)
+    settled.health = failedHealth(settled.health, answer, { beganAt, at })
     settled.ended.push({
       delivery,
       next: { at: retryAt(tries + 1, at, random()), tries: tries + 1, failingSince },
@@ -89,15 +90,22 @@ function retryAt(tries: number, at: Date, random: number): Date {
 
 const healthy: EndpointHealth = { failures: 0, failing_since: null, rest_until: null }
 
-/** After a failed attempt, with any event. */
+/** After a failed attempt, with any event. Those that were under way at a failure are of the same one. */
 function failedHealth(
-  { failures, failing_since: since }: EndpointHealth,
+  { failures: before, failing_since: since, rest_until: until }: EndpointHealth,
   answer: EndpointAnswer,
-  at: Date,
+  { beganAt, at }: Pick<SentEvent, 'beganAt' | 'at'>,
 ): EndpointHealth {
+  const isSame = until !== null && beganAt < until
+  const failures = isSame ? before - 1 : before
   const pause = pausesSeconds[Math.min(failures, pausesSeconds.length - 1)] ?? restMaxSeconds
   const restMs = Math.max(Math.min(pause, restMaxSeconds) * 1000, requestedRestMs(answer, at))
-  return { failures: failures + 1, failing_since: since ?? at, rest_until: later(at, restMs) }
+  const rested = later(at, restMs)
+  return {
+    failures: failures + 1,
+    failing_since: since ?? at,
+    rest_until: isSame && until > rested ? until : rested,
+  }
 }
 
 /** A receiver that is busy may ask for a pause, of at most an hour. */

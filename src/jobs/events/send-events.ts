@@ -23,15 +23,8 @@ import { sealedSecrets } from '../../store/event-endpoints.ts'
 import { keepLease, type Lease, releaseLease, takeLease, underLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attemptOf, eventBody, signedRequest, signingKeys } from './event-request.ts'
-import {
-  concurrentMax,
-  type EventOutcome,
-  heldMax,
-  outcomeOf,
-  roomOf,
-  type SentEvent,
-  settleAttempts,
-} from './retries.ts'
+import { isFailure, type MadeAttempt, openLanes, type TakenEvent, type TakenState } from './lanes.ts'
+import { type EventOutcome, outcomeOf, roomOf, settleAttempts } from './retries.ts'
 
 export type EventSenderDeps = {
   db: Kysely<Tables>
@@ -79,7 +72,7 @@ export function openEventSender(deps: EventSenderDeps): EventSender {
       .catch(deps.observe.failed)
       .finally(() => {
         running.delete(id)
-        if (nudge.isSet()) wake()
+        if (nudge.isSet()) lookAgain()
       })
     running.set(id, { nudge, ended })
   }
@@ -89,16 +82,19 @@ export function openEventSender(deps: EventSenderDeps): EventSender {
       for (const id of await dueEndpoints(deps.db, deps.now())) begin(id)
     }
   }
-  const wake = (): void => {
+  const lookAgain = (): void => {
     if (stopping.signal.aborted) return
-    for (const { nudge } of running.values()) nudge.set()
     look.isAsked = true
     look.underWay ??= lookForDue()
       .catch(deps.observe.failed)
       .finally(() => {
         look.underWay = null
-        if (look.isAsked) wake()
+        if (look.isAsked) lookAgain()
       })
+  }
+  const wake = (): void => {
+    for (const { nudge } of running.values()) nudge.set()
+    lookAgain()
   }
   const idle = async (): Promise<void> => {
     while (look.underWay !== null || running.size > 0)
@@ -150,75 +146,40 @@ async function sendTo(deps: EventSenderDeps, run: EndpointRun): Promise<void> {
   await releaseLease(db, lease)
 }
 
-/**
- * Ends once nothing is due or under way. Events that a turn took are sent, those of a lane in order, while the next turn
- * stores what earlier attempts came to.
- */
+/** Ends once nothing is due or under way. While a turn stores what attempts came to, events that earlier ones took are sent. */
 async function sendDue(deps: EventSenderDeps, run: EndpointRun, lease: Lease): Promise<void> {
   const { nudge, stopping } = run
-  /** By lane. */
-  const underWay = new Map<bigint, { delivery: bigint; ended: Promise<void> }>()
-  const sent: SentEvent[] = []
-  let waiting: TakenEvent[] = []
-  let isLeftOut = false
-  const send = async (taken: TakenEvent): Promise<void> => {
-    const one = await attempt(deps, taken, stopping)
-    underWay.delete(taken.due.lane)
-    if (one !== null) sent.push(one)
-    begin()
-    if (waiting.length <= heldMax / 2) nudge.set()
-  }
-  /** What is left out is taken again by a later turn, and so is what the turn takes that is under way. */
-  const begin = (): void => {
-    isLeftOut ||= stopping.aborted || sent.some(isFailure) || waiting.some(isLate)
-    if (isLeftOut) waiting = []
-    const later: TakenEvent[] = []
-    for (const next of waiting) {
-      const { lane, delivery } = next.due
-      if (underWay.has(lane) || underWay.size >= concurrentMax) later.push(next)
-      else underWay.set(lane, { delivery, ended: send(next) })
-    }
-    waiting = later
-  }
+  const lanes = openLanes({ send: (taken) => attempt(deps, taken, stopping), isNeeded: nudge.set, stopping })
+  let revision: number | null = null
   try {
     for (;;) {
       nudge.clear()
-      isLeftOut = false
-      const held = [...underWay.values(), ...waiting.map(({ due }) => due)].map(({ delivery }) => delivery)
-      const turn = await takeTurn(deps, lease, { ...run, sent: sent.splice(0), held })
-      waiting = turn.endpoint.isActive ? [...waiting, ...turn.due.map((due) => ({ ...turn, due }))] : []
-      begin()
-      if (underWay.size > 0) await nudge.wait(lookAgainMs)
+      const turn = await takeTurn(deps, lease, { ...run, ...lanes.begin() })
+      if (revision !== null && turn.endpoint.revision !== revision) {
+        lanes.leaveOut()
+        nudge.set()
+      }
+      revision = turn.endpoint.revision
+      if (!turn.endpoint.isActive) lanes.leaveOut()
+      lanes.add(turn.due.map((due) => ({ ...turn, due })))
+      if (lanes.areBusy()) await nudge.wait(lookAgainMs)
       else if (!nudge.isSet() && !turn.hasMore) return
-      if (stopping.aborted && underWay.size === 0 && sent.length === 0) return
+      if (stopping.aborted && lanes.areDone()) return
     }
   } finally {
-    waiting = []
-    await Promise.all([...underWay.values()].map(({ ended }) => ended))
+    await lanes.end()
   }
-}
-
-function isLate({ beginUntil }: TakenEvent): boolean {
-  return performance.now() >= beginUntil
-}
-
-function isFailure({ answer }: SentEvent): boolean {
-  return outcomeOf(answer) !== 'delivered'
 }
 
 type Turn = {
   endpoint: HeldEndpoint
-  /** By the monotonic clock: after that, an attempt might end after the lease. */
   beginUntil: number
   keys: readonly SigningKey[]
   due: readonly DueEvent[]
   hasMore: boolean
 }
 
-type TakenEvent = Pick<Turn, 'endpoint' | 'keys' | 'beginUntil'> & { due: DueEvent }
-
-/** `held`: deliveries that are under way, or taken to be sent. */
-type TurnInput = EndpointRun & { sent: readonly SentEvent[]; held: readonly bigint[] }
+type TurnInput = EndpointRun & TakenState
 
 /** Stores what attempts came to, and takes what is sent next, in one transaction under the lease. */
 async function takeTurn(deps: EventSenderDeps, lease: Lease, input: TurnInput): Promise<Turn> {
@@ -240,7 +201,9 @@ const nothing = { keys: [], due: [], hasMore: false }
 type SettleInput = TurnInput & { endpoint: HeldEndpoint; random: () => number }
 
 async function settle(tx: Transaction<Tables>, { id, sent, endpoint, random }: SettleInput) {
-  const settled = settleAttempts(endpoint, sent, random)
+  // A failure says nothing about what people set since.
+  const isOfNow = (one: MadeAttempt) => one.revision === endpoint.revision || !isFailure(one)
+  const settled = settleAttempts(endpoint, sent.filter(isOfNow), random)
   if (sent.length === 0) return settled
   await appendAttempts(
     tx,
@@ -286,14 +249,16 @@ async function attempt(
   { poster, now, observe }: EventSenderDeps,
   { endpoint, keys, due }: TakenEvent,
   stopping: AbortSignal,
-): Promise<SentEvent | null> {
+): Promise<MadeAttempt | null> {
   const body = eventBody(due, endpoint.payload)
   const began = performance.now()
-  const request = signedRequest(keys, { url: endpoint.url, id: due.id, body, at: now() })
+  const beganAt = now()
+  const request = signedRequest(keys, { url: endpoint.url, id: due.id, body, at: beganAt })
   const answer = await poster.post(request, stopping)
   reach('events.answered')
   if (answer.kind === 'unanswered' && answer.problem === 'stopped') return null
   const at = now()
   observe.sent(outcomeOf(answer), Math.max(0, at.getTime() - due.at.getTime()) / 1000)
-  return { due, answer, at, durationMs: Math.round(performance.now() - began) }
+  const durationMs = Math.round(performance.now() - began)
+  return { due, answer, beganAt, at, durationMs, revision: endpoint.revision }
 }

@@ -46,22 +46,26 @@ export async function saveCreditSafety(
 const safeColumns =
   'id bigint, journal text, account text, asset text, amount numeric, height bigint, blockHash text, finalAt timestamptz, reason text'
 
-/** Of each deposit whose proof is among these reversals. */
+/** Of each deposit whose proof these journals reverse, or whose owner is owed nothing after them. */
 export async function withdrawCreditSafety(
   tx: Transaction<Tables>,
-  reversals: readonly Pick<Journal, 'key'>[],
+  journals: readonly Pick<Journal, 'key'>[],
 ): Promise<void> {
-  const keys = reversals.map(({ key }) => key)
+  const keys = journals.map(({ key }) => key)
   await sql`
     with added as (
       insert into credit_safety (deposit_id, number, action, journal_id, account, asset, amount, reason)
-      select c.deposit_id, c.number + 1, 'withdrawn', r.id, c.account, c.asset, c.amount,
-        case d.state when 'orphaned' then 'the payment is no longer on its chain' else 'the journal that proved it was reversed' end
-      from ledger_journal r
-        join credit_safety c on c.journal_id = r.reverses and c.action = 'safe'
+      select distinct on (c.deposit_id) c.deposit_id, c.number + 1, 'withdrawn', j.id, c.account, c.asset, c.amount,
+        case when d.state = 'orphaned' then 'the payment is no longer on its chain'
+          when j.kind = 'refund' then 'the payment went back to the payer'
+          when j.kind = 'write_off' then 'the payment is written off at the expense of its owner'
+          else 'the journal that proved it was reversed' end
+      from ledger_journal j
+        cross join lateral (${endedCredits}) as c
         join deposit d on d.id = c.deposit_id
-      where r.posting_key = any(${keys}::text[])
-      order by c.deposit_id
+      where j.posting_key = any(${keys}::text[]) and c.action = 'safe' and not exists (
+        select from credit_safety later where later.deposit_id = c.deposit_id and later.number > c.number)
+      order by c.deposit_id, j.id
       returning *
     )
     insert into event_pending (type, deposit_id, data)
@@ -69,3 +73,10 @@ export async function withdrawCreditSafety(
     from added join deposit d on d.id = deposit_id
     where d.state <> 'orphaned' order by added.id`.execute(tx)
 }
+
+const endedCredits = sql`
+  select * from credit_safety where journal_id = j.reverses
+  union all
+  select * from credit_safety where deposit_id = j.deposit_id and (j.kind = 'refund' or (j.kind = 'write_off' and exists (
+    select from ledger_transfer t
+    where t.journal_id = j.id and (t.debit, t.asset, t.amount) = (account, credit_safety.asset, credit_safety.amount))))`

@@ -13,6 +13,12 @@ export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
   transfer: null
 }
 
+const endsCredit: ReadonlySet<(Journal | ManualJournal)['kind']> = new Set([
+  'reversal',
+  'refund',
+  'write_off',
+])
+
 /**
  * All or none: Postgres rejects the transaction if a posting key is already booked. Manual journals are adjustments,
  * and are also booked into a soft-closed month.
@@ -24,8 +30,8 @@ export async function bookJournals(
   if (journals.length === 0) return
   await openAccounts(tx, journals)
   await insertJournals(tx, journals)
-  const reversals = journals.filter(({ kind }) => kind === 'reversal')
-  if (reversals.length > 0) await withdrawCreditSafety(tx, reversals)
+  const ending = journals.filter(({ kind }) => endsCredit.has(kind))
+  if (ending.length > 0) await withdrawCreditSafety(tx, ending)
 }
 
 async function openAccounts(

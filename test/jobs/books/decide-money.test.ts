@@ -59,6 +59,29 @@ test('what is written off is out of transit at once, and its mismatch ends with 
   expect(stages).toEqual([])
 })
 
+test('at the expense of the owner it withdraws the credit; after a delivery, the owner may be credited again', async () => {
+  const id = await overdue(books)
+  const credits = async () => {
+    const { rows } = await sql`
+      select number, action, kind, reason from credit_safety c join ledger_journal j on j.id = journal_id order by c.id`.execute(
+      books.db,
+    )
+    return rows
+  }
+  const safe = { action: 'safe', kind: 'deposit' }
+  expect(await credits()).toMatchObject([safe])
+  await writeOff(books, id, { verdict: 'write_off', account: 'owner' })
+  const written = {
+    action: 'withdrawn',
+    kind: 'write_off',
+    reason: expect.stringContaining('expense of its owner'),
+  }
+  expect(await credits()).toMatchObject([safe, written])
+  await books.receive(webhook(), claim(), delivery())
+  await books.settle()
+  expect(await credits()).toMatchObject([safe, written, { ...safe, number: 3 }])
+})
+
 test('a delivery that is proved after all is booked, and the write-off taken back: nothing is in transit', async () => {
   await writeOff(books, await overdue(books))
   await books.receive(webhook(), claim(), delivery())

@@ -15,6 +15,7 @@ const answered = (status: number, retryAfter: string | null = null): EndpointAns
 const sent = (answer: EndpointAnswer, changes: Partial<SentEvent['due']> = {}): SentEvent => ({
   due: { ...due, ...changes },
   answer,
+  beganAt: at,
   at,
   durationMs: 1,
 })
@@ -48,6 +49,20 @@ test.each([
   [500, '120', 1],
 ])('after the status %i with Retry-After %s, the endpoint rests for %i s', (status, retryAfter, rest) => {
   expect(seconds(settle(sent(answered(status, retryAfter))).health.rest_until)).toBe(rest)
+})
+
+test('attempts that were under way at a failure count once, and the longest rest holds', () => {
+  const underWay = [answered(500), answered(503, '120'), ...Array.from({ length: 14 }, () => answered(500))]
+  const { health, ended } = settleAttempts(
+    healthy,
+    underWay.map((one) => sent(one)),
+    () => 0.5,
+  )
+  expect(health.failures).toBe(1)
+  expect(seconds(health.rest_until)).toBe(120)
+  expect(ended).toHaveLength(16)
+  const later = { ...sent(answered(500)), beganAt: new Date(at.getTime() + 120_000) }
+  expect(settleAttempts(health, [later], () => 0.5).health.failures).toBe(2)
 })
 
 test('an endpoint rests for at most five minutes, and then gets one event at a time', () => {

@@ -233,6 +233,17 @@ describe('a replay', () => {
     expect(received).toHaveLength(2)
   })
 
+  test('from a number that a paused endpoint has not reached leaves nothing out', async () => {
+    const { url, received } = await receiver()
+    await addEndpoint(books, { url })
+    await inTransaction(books.db, (tx) => pauseEndpoint(tx, { name: 'shop', by }))
+    await sending.happen(1, 2, 3, 4)
+    await inTransaction(books.db, (tx) => replayEndpoint(tx, { name: 'shop', by, from: { sequence: 3n } }))
+    await inTransaction(books.db, (tx) => resumeEndpoint(tx, { name: 'shop', by }))
+    await sending.deliver()
+    expect(ordered(received)).toEqual([1, 2, 3, 4])
+  })
+
   test('sends again what is under way, and first what was not delivered yet', async () => {
     const hold = Promise.withResolvers<void>()
     const { url, received } = await receiver(async ({ sequence }) => {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { pauseEndpoint, resumeEndpoint } from '../../../src/store/change-endpoints.ts'
+import { editEndpoint, pauseEndpoint, resumeEndpoint } from '../../../src/store/change-endpoints.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { openEventReceiver } from '../../support/event-receiver.ts'
-import { addEndpoint, type SentEvents, sendEvents } from '../../support/sent-events.ts'
+import { addEndpoint, endpointNamed, type SentEvents, sendEvents } from '../../support/sent-events.ts'
 import { until } from '../../support/until.ts'
 
 let stack: AsyncDisposableStack
@@ -57,6 +57,50 @@ test('after a pause, what was taken to be sent later is not sent', async () => {
   expect(received.map(({ sequence }) => sequence).toSorted((one, other) => one - other)).toEqual(
     Array.from({ length: 40 }, (_none, place) => place + 1),
   )
+})
+
+test('after a new address, what was taken for the old one goes to the new one', async () => {
+  const hold = Promise.withResolvers<void>()
+  let arrived = 0
+  const old = stack.use(
+    await openEventReceiver(async () => {
+      arrived++
+      await hold.promise
+      return 200
+    }),
+  )
+  const other = stack.use(await openEventReceiver())
+  await addEndpoint(books, { url: old.url })
+  await sending.happen(1, 1, 1, ...Array.from({ length: 37 }, (_none, place) => place + 2))
+  sending.sender.wake()
+  await until('as many attempts as may be under way', () => (arrived === 16 ? true : null))
+  await inTransaction(books.db, (tx) => editEndpoint(tx, { name: 'shop', by, url: other.url }))
+  await untilTurn()
+  hold.resolve()
+  await sending.deliver()
+  expect(old.received).toHaveLength(16)
+  expect(other.received).toHaveLength(24)
+})
+
+test('a failure of an attempt from before a resume is not one since then', async () => {
+  const hold = Promise.withResolvers<void>()
+  let arrived = 0
+  const { url, received } = stack.use(
+    await openEventReceiver(async () => {
+      if (++arrived > 1) return 200
+      await hold.promise
+      return 410
+    }),
+  )
+  await addEndpoint(books, { url })
+  await sending.happen(1)
+  sending.sender.wake()
+  await until('the first attempt', () => (arrived === 1 ? true : null))
+  await inTransaction(books.db, (tx) => resumeEndpoint(tx, { name: 'shop', by }))
+  hold.resolve()
+  await sending.deliver()
+  expect(received).toHaveLength(2)
+  expect((await endpointNamed(books)).state).toBe('active')
 })
 
 /** Until the sender has looked at the endpoint after this call. */

@@ -31,7 +31,8 @@ export const i8 = {
   'what is safe to credit rests on a journal that stands, and what is not safe does not': `
     select fact.deposit_id, fact.number, fact.action from credit_safety as fact
     where number = (select max(number) from credit_safety as other where other.deposit_id = fact.deposit_id)
-      and (action = 'safe') <> exists (select from hold.standing where standing.id = fact.journal_id)`,
+      and (action = 'safe') <> exists (
+        select from hold.standing where standing.id = fact.journal_id and standing.kind = 'deposit')`,
 
   'a delivery or a refund stands only beside its payment': `
     select id, kind, transfer from hold.standing as later
