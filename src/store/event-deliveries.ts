@@ -80,8 +80,11 @@ export async function dueEvents(
   return rows
 }
 
-/** An endpoint that takes some events and not others does not fill the table. */
-const deliveriesMax = 10_000
+/**
+ * An endpoint that takes some events and not others does not fill the table, and what one lane has in three days leaves room
+ * for the others.
+ */
+const deliveriesMax = 20_000
 const takenMax = 200
 
 /**
