@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { type SealedTableName, sealedTable } from './sealed-tables.ts'
 
 type Texts = readonly (string | null)[]
@@ -50,9 +51,8 @@ export function encodeRow({ table, values, lines }: SealedRow): string {
 
 /** The first byte keeps a leaf from being mistaken for a node: RFC 6962, 2.1. */
 export function hashOf(what: 'leaf' | 'node', ...content: readonly (string | Buffer)[]): Buffer {
-  const hash = createHash('sha256').update(Buffer.of(what === 'leaf' ? 0 : 1))
-  for (const piece of content) hash.update(piece)
-  return hash.digest()
+  const pieces = content.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  return hash('sha256', Buffer.concat([Buffer.of(what === 'leaf' ? 0 : 1), ...pieces]), 'buffer')
 }
 
 export function leafOf(row: SealedRow): Buffer {
@@ -74,7 +74,7 @@ function fieldsOf({ table, values, lines }: SealedRow): SealedField[] {
 const bytesOfMark = 2
 
 /**
- * Two bytes of the hash of each field, after their count in two bytes. They prove nothing: they only name the field if
+ * Two bytes of a checksum of each field, after their count in two bytes. They prove nothing: they only name the field if
  * the leaf shows that a row was altered.
  */
 export function marksOf(row: SealedRow): Buffer {
@@ -85,15 +85,9 @@ export function marksOf(row: SealedRow): Buffer {
 }
 
 export function markOf({ name, value }: SealedField): Buffer {
-  const text = encodePairs(
-    value === null
-      ? [[name, '']]
-      : [
-          [name, value],
-          ['', ''],
-        ],
-  )
-  return createHash('sha256').update(text).digest().subarray(0, bytesOfMark)
+  const mark = Buffer.alloc(bytesOfMark)
+  mark.writeUInt16BE(crc32(value === null ? name : `${name}:${value}`) % 2 ** (8 * bytesOfMark))
+  return mark
 }
 
 /** The marks of each row of a seal. */
