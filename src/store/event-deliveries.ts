@@ -96,8 +96,9 @@ export async function takeEvents(tx: Transaction<Tables>, id: bigint): Promise<b
     with page as (
       select event.sequence, event.deposit_id,
         ${isWanted} as is_wanted
-      from event_endpoint e join event on event.sequence > e.position
-      where e.id = ${id} and (select count(*) from event_delivery where endpoint_id = ${id}) < ${deliveriesMax}
+      from event, event_endpoint e
+      where e.id = ${id} and event.sequence > (select position from event_endpoint where id = ${id})
+        and (select count(*) from event_delivery where endpoint_id = ${id}) < ${deliveriesMax}
       order by event.sequence limit ${takenMax}
     ), added as (
       insert into event_delivery (endpoint_id, sequence, lane)
