@@ -1,4 +1,4 @@
-import { Agent, get } from 'node:http'
+import { Agent, get, type RequestOptions } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -50,13 +50,8 @@ async function readOne(
   dueAt: number,
 ): Promise<number> {
   const tx = nextTransaction()
-  const body = await new Promise<string>((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}` }
-    get(`${url}/v1/deposits?tx=${tx}`, { agent, headers }, (response) => {
-      if (response.statusCode === 200) text(response).then(resolve, reject)
-      else reject(new Error(`a read was answered ${response.statusCode}`))
-    }).once('error', reject)
-  })
+  const options = { agent, headers: { authorization: `Bearer ${token}` } }
+  const body = await getText(new URL(`/v1/deposits?tx=${tx}`, url), options)
   const took = performance.now() - dueAt
   const { data } = JSON.parse(body) as {
     data: { deposit: { tx: string }; settlement: { tx: string } | null }[]
@@ -65,4 +60,18 @@ async function readOne(
   if (data.length !== 1 || (found?.deposit.tx !== tx && found?.settlement?.tx !== tx))
     throw new Error(`${data.length} deposits were found by ${tx}`)
   return took
+}
+
+/** A server may close a connection that was idle just as a request begins on it: that one is sent again, as browsers do. */
+function getText(url: URL, options: RequestOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = get(url, options, (response) => {
+      if (response.statusCode === 200) text(response).then(resolve, reject)
+      else reject(new Error(`a read was answered ${response.statusCode}`))
+    })
+    sent.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET' && sent.reusedSocket) resolve(getText(url, options))
+      else reject(error)
+    })
+  })
 }

@@ -41,11 +41,12 @@ const perPiece = 250_000
 
 /**
  * Fills the books with so many transfers, each recorded a few minutes after it happened, and one in fifty some days
- * after; then adds up the days that are over as the daemon does. Triggers are off for the filling alone.
+ * after; then adds up the days that are over as the daemon does. They belong to the deposits from 1 on, in turn. Triggers are
+ * off for the filling alone.
  */
 export async function fillBooks(
   db: Kysely<Tables>,
-  transfers: number,
+  { transfers, deposits }: { transfers: number; deposits: number },
   progress: (text: string) => void,
 ): Promise<void> {
   await storeDeposit(db)
@@ -54,7 +55,7 @@ export async function fillBooks(
     select 'liabilities:deposits:channel:channel-' || n, ${asset} from generate_series(0, 999) as n
     union all select 'assets:in_transit:base', ${asset}`.execute(db)
   for (let from = 0; from < transfers; from += perPiece) {
-    await fillPiece(db, { from, to: Math.min(from + perPiece, transfers), all: transfers })
+    await fillPiece(db, { from, to: Math.min(from + perPiece, transfers), all: transfers, deposits })
     progress(`B8 ${Math.min(from + perPiece, transfers)} of ${transfers} transfers are stored\n`)
   }
   await sql`vacuum analyze ledger_journal, ledger_transfer`.execute(db)
@@ -63,9 +64,9 @@ export async function fillBooks(
   await sql`vacuum analyze ledger_snapshot`.execute(db)
 }
 
-type Piece = { from: number; to: number; all: number }
+type Piece = { from: number; to: number; all: number; deposits: number }
 
-async function fillPiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise<void> {
+async function fillPiece(db: Kysely<Tables>, { from, to, all, deposits }: Piece): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx)
     await sql`
@@ -76,7 +77,7 @@ async function fillPiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise<
         select *, recorded - case when n % 50 = 0 then (n % 7) * interval '1 day' else interval '3 minutes' end as event from made
       ), journal as (
         insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at, recorded_at, period)
-        select 'deposit/made/' || n, 'deposit', 1, 'base/made/' || n, event, recorded, ledger_month(event) from happened
+        select 'deposit/made/' || n, 'deposit', 1 + n % ${deposits}::bigint, 'base/made/' || n, event, recorded, ledger_month(event) from happened
         order by n returning id, posting_key, event_at, recorded_at, period
       )
       insert into ledger_transfer (journal_id, leg, debit, credit, asset, amount, event_at, recorded_at, period)

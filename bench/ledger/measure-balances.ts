@@ -14,7 +14,7 @@ export async function measureBalances(
   progress: (text: string) => void,
 ): Promise<BalanceRound[]> {
   const { db } = await ground.database('balances')
-  await fillBooks(db, transfers, progress)
+  await fillBooks(db, { transfers, deposits: 1 }, progress)
   const results: BalanceRound[] = []
   // The first round is not counted: what is read is in memory after it.
   for (let round = 0; round <= rounds; round++) {

@@ -30,7 +30,7 @@ export async function storeDeposits(
   deposits: number,
   progress: (text: string) => void,
 ): Promise<void> {
-  await fillBooks(db, 2 * deposits, progress)
+  await fillBooks(db, { transfers: 2 * deposits, deposits }, progress)
   for (let from = 2; from <= deposits; from += perPiece) {
     await storePiece(db, { from, to: Math.min(from + perPiece - 1, deposits), all: deposits })
     progress(`${Math.min(from + perPiece - 1, deposits)} of ${deposits} deposits are stored\n`)

@@ -7,12 +7,7 @@ import {
   resumeEndpoint,
 } from '../../../src/store/change-endpoints.ts'
 import { inTransaction } from '../../../src/store/database.ts'
-import {
-  listAttempts,
-  pruneAttempts,
-  readEventGauges,
-  takeEvents,
-} from '../../../src/store/event-deliveries.ts'
+import { listAttempts, pruneAttempts, readEventGauges } from '../../../src/store/event-deliveries.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { openEventReceiver, type ReceivedEvent } from '../../support/event-receiver.ts'
 import { addEndpoint, endpointNamed, type SentEvents, sendEvents } from '../../support/sent-events.ts'
@@ -238,17 +233,6 @@ describe('a replay', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('from a number that a paused endpoint has not reached leaves nothing out', async () => {
-    const { url, received } = await receiver()
-    await addEndpoint(books, { url })
-    await inTransaction(books.db, (tx) => pauseEndpoint(tx, { name: 'shop', by }))
-    await sending.happen(1, 2, 3, 4)
-    await inTransaction(books.db, (tx) => replayEndpoint(tx, { name: 'shop', by, from: { sequence: 3n } }))
-    await inTransaction(books.db, (tx) => resumeEndpoint(tx, { name: 'shop', by }))
-    await sending.deliver()
-    expect(ordered(received)).toEqual([1, 2, 3, 4])
-  })
-
   test('sends again what is under way, and first what was not delivered yet', async () => {
     const hold = Promise.withResolvers<void>()
     const { url, received } = await receiver(async ({ sequence }) => {
@@ -287,28 +271,6 @@ test('a thin payload is without what happened', async () => {
   const common = { type: 'deposit.observed', sequence: '1', previous: null, deposit: '7', service: 'default' }
   expect(bodies.filter((body) => 'data' in body)).toHaveLength(1)
   for (const body of bodies) expect(body).toMatchObject(common)
-})
-
-test('to take events reads no earlier ones', async () => {
-  await sql`
-    insert into event (sequence, id, type, data, at)
-    select number, uuidv7(), 'seal.published', '{}', now() from generate_series(1, 5000) as number`.execute(
-    books.owner,
-  )
-  const { url } = await receiver()
-  await addEndpoint(books, { url })
-  await sending.happen(1, 2)
-  const { id } = await endpointNamed(books)
-  const read = await inTransaction(books.db, async (tx) => {
-    await takeEvents(tx, id)
-    const { rows } = await sql<{ read: number }>`
-      select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'event'`.execute(
-      tx,
-    )
-    return rows[0]?.read
-  })
-  expect(read).toBeGreaterThan(0)
-  expect(read).toBeLessThan(50)
 })
 
 test('the log of attempts is bounded', async () => {

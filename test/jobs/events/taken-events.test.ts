@@ -1,6 +1,13 @@
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { editEndpoint, pauseEndpoint, resumeEndpoint } from '../../../src/store/change-endpoints.ts'
+import {
+  editEndpoint,
+  pauseEndpoint,
+  replayEndpoint,
+  resumeEndpoint,
+} from '../../../src/store/change-endpoints.ts'
 import { inTransaction } from '../../../src/store/database.ts'
+import { takeEvents } from '../../../src/store/event-deliveries.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { openEventReceiver } from '../../support/event-receiver.ts'
 import { addEndpoint, endpointNamed, type SentEvents, sendEvents } from '../../support/sent-events.ts'
@@ -101,6 +108,39 @@ test('a failure of an attempt from before a resume is not one since then', async
   await sending.deliver()
   expect(received).toHaveLength(2)
   expect((await endpointNamed(books)).state).toBe('active')
+})
+
+test('a replay from a number that a paused endpoint has not reached leaves nothing out', async () => {
+  const { url, received } = stack.use(await openEventReceiver())
+  await addEndpoint(books, { url })
+  await inTransaction(books.db, (tx) => pauseEndpoint(tx, { name: 'shop', by }))
+  await sending.happen(1, 2, 3, 4)
+  await inTransaction(books.db, (tx) => replayEndpoint(tx, { name: 'shop', by, from: { sequence: 3n } }))
+  await inTransaction(books.db, (tx) => resumeEndpoint(tx, { name: 'shop', by }))
+  await sending.deliver()
+  expect(received.map(({ sequence }) => sequence).toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4])
+})
+
+test('to take events reads no earlier ones', async () => {
+  await sql`
+    insert into event (sequence, id, type, data, at)
+    select number, uuidv7(), 'seal.published', '{}', now() from generate_series(1, 5000) as number`.execute(
+    books.owner,
+  )
+  const { url } = stack.use(await openEventReceiver())
+  await addEndpoint(books, { url })
+  await sending.happen(1, 2)
+  const { id } = await endpointNamed(books)
+  const read = await inTransaction(books.db, async (tx) => {
+    await takeEvents(tx, id)
+    const { rows } = await sql<{ read: number }>`
+      select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'event'`.execute(
+      tx,
+    )
+    return rows[0]?.read
+  })
+  expect(read).toBeGreaterThan(0)
+  expect(read).toBeLessThan(50)
 })
 
 /** Until the sender has looked at the endpoint after this call. */
