@@ -4148,7 +4148,7 @@ comment on column after of view accounting.mismatch_history is 'The changed valu
 comment on column age of view accounting.in_transit_age is 'From then until now, or until the moment asked for.';
 comment on column age of view accounting.mismatches is 'From opened_at until it was resolved or cleared, or to now while open.';
 comment on column age of view accounting.open_conversions is 'From then until now.';
-comment on column amount of view accounting.credit_safety is 'Amount that the books owe the owner for the payment, in units of the asset.';
+comment on column amount of view accounting.credit_safety is 'Amount booked for the payment, before fees and conversion, in units of the asset.';
 comment on column amount of view accounting.daily_totals is 'Their sum, in units of the asset.';
 comment on column amount of view accounting.deposits is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.disposals is 'In units of the asset.';

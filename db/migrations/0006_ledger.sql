@@ -279,7 +279,7 @@ comment on column accounting.credit_safety.is_safe is 'Whether the owner may be 
 comment on column accounting.credit_safety.since is 'Since when.';
 comment on column accounting.credit_safety.asset_symbol is 'Label of the asset.';
 comment on column accounting.credit_safety.asset is 'Asset paid.';
-comment on column accounting.credit_safety.amount is 'Amount that the books owe the owner for the payment, in units of the asset.';
+comment on column accounting.credit_safety.amount is 'Amount booked for the payment, before fees and conversion, in units of the asset.';
 comment on column accounting.credit_safety.amount_base is 'The same amount, in base units.';
 comment on column accounting.credit_safety.account is 'Account that holds it.';
 comment on column accounting.credit_safety.reason is 'What agreed, or why it was withdrawn.';

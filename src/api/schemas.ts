@@ -43,7 +43,7 @@ const credit = z
   .meta({
     id: 'Credit',
     description:
-      'Whether the owner may be credited, and with what: `amount` is what the books owe them for the payment, `proof` the journal that books it. Once recorded, it is withdrawn only if that journal is reversed, or the payment is refunded or written off at the expense of its owner; `reason` then says why. All but `safe` is null if it was never safe.',
+      'Whether the owner may be credited, and with what: `amount` is what was booked for the payment, before fees and conversion, and `proof` the journal that books it. Once recorded, it is withdrawn only if that journal is reversed, or the payment is refunded or written off at the expense of its owner; `reason` then says why. All but `safe` is null if it was never safe.',
   })
 
 const owner = z.strictObject({ kind: z.enum(['channel', 'stable_wallet']), id: word })
