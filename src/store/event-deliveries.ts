@@ -85,7 +85,7 @@ export async function dueEvents(
  * for the others.
  */
 const deliveriesMax = 20_000
-const takenMax = 200
+const takenMax = 500
 
 /**
  * Takes the next events for the endpoint, as far as it wants them.
@@ -114,25 +114,23 @@ export async function takeEvents(tx: Transaction<Tables>, id: bigint): Promise<b
 /** What attempts came to: they are done, or tried again. */
 export type EndedDelivery = { delivery: bigint; next: null | { at: Date; tries: number; failingSince: Date } }
 
-export async function endDeliveries(tx: Transaction<Tables>, ended: readonly EndedDelivery[]): Promise<void> {
-  const done = ended.filter(({ next }) => next === null).map(({ delivery }) => delivery)
-  const again = ended.flatMap(({ delivery, next }) => (next === null ? [] : [{ delivery, ...next }]))
-  if (done.length > 0) await sql`delete from event_delivery where id = any(${done}::bigint[])`.execute(tx)
-  if (again.length === 0) return
-  await sql`
-    update event_delivery set tries = one.tries, next_at = one.at, failing_since = one.since
-    from unnest(${again.map(({ delivery }) => delivery)}::bigint[], ${again.map(({ tries }) => tries)}::int[],
-      ${again.map(({ at }) => at)}::timestamptz[], ${again.map(({ failingSince }) => failingSince)}::timestamptz[])
-      as one (id, tries, at, since)
-    where event_delivery.id = one.id`.execute(tx)
-}
-
-export async function appendAttempts(
+export async function storeAttempts(
   db: Kysely<Tables>,
   id: bigint,
-  attempts: readonly EventAttempt[],
+  { attempts, ended }: { attempts: readonly EventAttempt[]; ended: readonly EndedDelivery[] },
 ): Promise<void> {
+  const done = ended.filter(({ next }) => next === null).map(({ delivery }) => delivery)
+  const again = ended.flatMap(({ delivery, next }) => (next === null ? [] : [{ delivery, ...next }]))
   await sql`
+    with done as (
+      delete from event_delivery where id = any(${done}::bigint[])
+    ), again as (
+      update event_delivery set tries = one.tries, next_at = one.at, failing_since = one.since
+      from unnest(${again.map(({ delivery }) => delivery)}::bigint[], ${again.map(({ tries }) => tries)}::int[],
+        ${again.map(({ at }) => at)}::timestamptz[], ${again.map(({ failingSince }) => failingSince)}::timestamptz[])
+        as one (id, tries, at, since)
+      where event_delivery.id = one.id
+    )
     insert into event_attempt (endpoint_id, sequence, at, status, problem, duration_ms)
     select ${id}, one.* from unnest(${attempts.map(({ sequence }) => sequence)}::bigint[],
       ${attempts.map(({ at }) => at)}::timestamptz[], ${attempts.map(({ status }) => status)}::int[],

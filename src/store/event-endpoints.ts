@@ -179,12 +179,12 @@ export async function namedEndpoint(db: Kysely<Tables>, name: string): Promise<E
   })
 }
 
-export type SealedSecret = { version: number; sealed: Buffer }
+export type SealedSecret = { version: number; sealed: Buffer; expiresAt: Date | null }
 
 /** Those that sign at this time, the newest first. */
 export async function sealedSecrets(db: Kysely<Tables>, id: bigint, at: Date): Promise<SealedSecret[]> {
   const { rows } = await sql<SealedSecret>`
-    select version, sealed from event_endpoint_secret
+    select version, sealed, expires_at as "expiresAt" from event_endpoint_secret
     where endpoint_id = ${id} and (expires_at is null or expires_at > ${at}) order by version desc`.execute(
     db,
   )

@@ -78,6 +78,20 @@ export async function startRedisCluster(options: ClusterOptions = {}): Promise<R
 async function startNode(
   folder: string,
   stack: AsyncDisposableStack,
+  options: ClusterOptions,
+): Promise<ClusterNode> {
+  // Another process may take a free port before the server listens on it.
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await startNodeOnce(folder, stack, options)
+    } catch (error) {
+      if (attempt === 3) throw error
+    }
+}
+
+async function startNodeOnce(
+  folder: string,
+  stack: AsyncDisposableStack,
   { scheme = 'redis', words }: ClusterOptions,
 ): Promise<ClusterNode> {
   const port = await freePort()
@@ -92,6 +106,8 @@ async function startNode(
   const url = `${scheme}://${loopback}:${port}`
   const call = async (...[name, ...rest]: [string, ...string[]]) => {
     const redis = new Redis(url, { retryStrategy: () => null })
+    // The call fails with it.
+    redis.on('error', () => undefined)
     try {
       return await redis.call(name, ...rest)
     } finally {

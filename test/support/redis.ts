@@ -45,11 +45,11 @@ async function run(port: number, options: readonly string[]): Promise<ChildProce
   ]
   const server = spawn('redis-server', words, { stdio: ['ignore', 'pipe', 'inherit'] })
   for await (const line of createInterface({ input: server.stdout })) {
-    if (line.includes('Ready to accept connections')) break
+    if (!line.includes('Ready to accept connections')) continue
+    server.stdout.resume()
+    return server
   }
-  server.stdout.resume()
-  if (server.exitCode !== null) throw new Error(`redis-server ended with ${server.exitCode}`)
-  return server
+  throw new Error(`redis-server ended before it was ready on port ${port}`)
 }
 
 /** A proxy before a server that changes what the server says, without changing its length. */

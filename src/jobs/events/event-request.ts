@@ -5,7 +5,7 @@ import type { EventPayload } from '../../core/event.ts'
 import type { EndpointAnswer, OutgoingWebhook, Poster } from '../../outbox/post-webhook.ts'
 import type { SecretRowId, SecretVault } from '../../outbox/secret-vault.ts'
 import { readSecret, type SigningKey, signedHeaders } from '../../outbox/signing-key.ts'
-import { appendAttempts, type EventAttempt } from '../../store/event-deliveries.ts'
+import { type EventAttempt, storeAttempts } from '../../store/event-deliveries.ts'
 import { namedEndpoint, type SealedSecret, sealedSecrets } from '../../store/event-endpoints.ts'
 import type { FeedEvent } from '../../store/events.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -89,6 +89,6 @@ export async function sendTest({ db, vault, poster, now }: SendTestDeps, name: s
   const answer = await poster.post(request, new AbortController().signal)
   const durationMs = Math.round(performance.now() - began)
   const attempt = attemptOf(null, { answer, at, durationMs })
-  await appendAttempts(db, id, [attempt])
+  await storeAttempts(db, id, { attempts: [attempt], ended: [] })
   return { ...attempt, eventId }
 }

@@ -17,7 +17,7 @@ const retryAfterMaxMs = hour * 1000
 
 /** Per endpoint: attempts at a time, and events that are taken at once to be sent in turn. */
 export const concurrentMax = 16
-export const heldMax = 64
+export const heldMax = 256
 
 export type EventOutcome = 'delivered' | 'refused' | 'unanswered'
 

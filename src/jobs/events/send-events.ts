@@ -8,18 +8,17 @@ import type { SigningKey } from '../../outbox/signing-key.ts'
 import { pause } from '../../store/change-endpoints.ts'
 import { inTransaction } from '../../store/database.ts'
 import {
-  appendAttempts,
   type DueEvent,
   dueEndpoints,
   dueEvents,
-  endDeliveries,
   type HeldEndpoint,
   hastenDeliveries,
   holdEndpoint,
   saveHealth,
+  storeAttempts,
   takeEvents,
 } from '../../store/event-deliveries.ts'
-import { sealedSecrets } from '../../store/event-endpoints.ts'
+import { type SealedSecret, sealedSecrets } from '../../store/event-endpoints.ts'
 import { keepLease, type Lease, releaseLease, takeLease, underLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attemptOf, eventBody, signedRequest, signingKeys } from './event-request.ts'
@@ -150,20 +149,20 @@ async function sendTo(deps: EventSenderDeps, run: EndpointRun): Promise<void> {
 async function sendDue(deps: EventSenderDeps, run: EndpointRun, lease: Lease): Promise<void> {
   const { nudge, stopping } = run
   const lanes = openLanes({ send: (taken) => attempt(deps, taken, stopping), isNeeded: nudge.set, stopping })
-  let revision: number | null = null
+  let before: Turn | null = null
   try {
     for (;;) {
       nudge.clear()
-      const turn = await takeTurn(deps, lease, { ...run, ...lanes.begin() })
-      if (revision !== null && turn.endpoint.revision !== revision) {
+      const turn: Turn = await takeTurn(deps, lease, { ...run, ...lanes.begin(), before })
+      if (before !== null && !isOfSameRevision(before, turn)) {
         lanes.leaveOut()
         nudge.set()
       }
-      revision = turn.endpoint.revision
+      before = turn
       if (!turn.endpoint.isActive) lanes.leaveOut()
       lanes.add(turn.due.map((due) => ({ ...turn, due })))
       if (lanes.areBusy()) await nudge.wait(lookAgainMs)
-      else if (!nudge.isSet() && !turn.hasMore) return
+      else if (!nudge.isSet() && !turn.mayHaveMore) return
       if (stopping.aborted && lanes.areDone()) return
     }
   } finally {
@@ -174,12 +173,20 @@ async function sendDue(deps: EventSenderDeps, run: EndpointRun, lease: Lease): P
 type Turn = {
   endpoint: HeldEndpoint
   beginUntil: number
-  keys: readonly SigningKey[]
   due: readonly DueEvent[]
-  hasMore: boolean
-}
+  /** More events wait than there is room for: the next turn takes no new ones. */
+  isFull: boolean
+  mayHaveMore: boolean
+} & TurnKeys
 
-type TurnInput = EndpointRun & TakenState
+/** Without keys until something is due. */
+type TurnKeys = { keys: readonly SigningKey[]; keysUntil: Date | null }
+
+type TurnInput = EndpointRun & TakenState & { before: Turn | null }
+
+function isOfSameRevision(one: Pick<Turn, 'endpoint'>, other: Pick<Turn, 'endpoint'>): boolean {
+  return one.endpoint.revision === other.endpoint.revision
+}
 
 /** Stores what attempts came to, and takes what is sent next, in one transaction under the lease. */
 async function takeTurn(deps: EventSenderDeps, lease: Lease, input: TurnInput): Promise<Turn> {
@@ -189,14 +196,14 @@ async function takeTurn(deps: EventSenderDeps, lease: Lease, input: TurnInput): 
     const endpoint = await holdEndpoint(tx, input.id)
     const settled = await settle(tx, { ...input, endpoint, random: deps.random })
     const isOn = endpoint.isActive && settled.stop === null && !input.stopping.aborted
-    const next = isOn ? await takeNext(deps, tx, { ...input, health: settled.health }) : nothing
+    const next = isOn ? await takeNext(deps, tx, { ...input, endpoint, health: settled.health }) : nothing
     return { turn: { endpoint, beginUntil, ...next }, stop: settled.stop }
   })
   if (stop !== null) deps.observe.stopped(turn.endpoint.name, stop)
   return turn
 }
 
-const nothing = { keys: [], due: [], hasMore: false }
+const nothing = { keys: [], keysUntil: null, due: [], isFull: false, mayHaveMore: false }
 
 type SettleInput = TurnInput & { endpoint: HeldEndpoint; random: () => number }
 
@@ -205,37 +212,52 @@ async function settle(tx: Transaction<Tables>, { id, sent, endpoint, random }: S
   const isOfNow = (one: MadeAttempt) => one.revision === endpoint.revision || !isFailure(one)
   const settled = settleAttempts(endpoint, sent.filter(isOfNow), random)
   if (sent.length === 0) return settled
-  await appendAttempts(
-    tx,
-    id,
-    sent.map(({ due, ...one }) => attemptOf(due.sequence, one)),
-  )
-  await endDeliveries(tx, settled.ended)
+  const attempts = sent.map(({ due, ...one }) => attemptOf(due.sequence, one))
+  await storeAttempts(tx, id, { attempts, ended: settled.ended })
   if (settled.health.failures + endpoint.failures > 0) await saveHealth(tx, id, settled.health)
   if (settled.recoveredSince !== null) await hastenDeliveries(tx, id, settled.recoveredSince)
   if (settled.stop !== null) await pause(tx, id, settled.stop)
   return settled
 }
 
-type NextInput = TurnInput & { health: Parameters<typeof roomOf>[0] }
+type NextInput = TurnInput & { endpoint: HeldEndpoint; health: Parameters<typeof roomOf>[0] }
 
 async function takeNext(
-  { now, vault }: EventSenderDeps,
+  deps: EventSenderDeps,
   tx: Transaction<Tables>,
-  { id, health, held }: NextInput,
-): Promise<Pick<Turn, 'keys' | 'due' | 'hasMore'>> {
-  const at = now()
+  input: NextInput,
+): Promise<Omit<Turn, 'endpoint' | 'beginUntil'>> {
+  const { id, health, held, before } = input
+  const at = deps.now()
   const limit = roomOf(health, at, held.length)
-  if (limit === 0) return nothing
-  const read = () => dueEvents(tx, id, { now: at, held, limit })
-  const waiting = await read()
+  const wasFull = before?.isFull ?? false
+  if (limit === 0) return { ...nothing, isFull: wasFull }
+  const mayHaveMore = wasFull || (await takeEvents(tx, id))
+  const due = await dueEvents(tx, id, { now: at, held, limit })
   // Events that keep failing do not hold back those of other deposits.
-  const isShort = waiting.filter(({ tries }) => tries === 0).length < limit
-  const hasMore = isShort && (await takeEvents(tx, id))
-  const due = isShort ? await read() : waiting
-  if (due.length === 0) return { ...nothing, hasMore }
+  const isFull = due.filter(({ tries }) => tries === 0).length === limit
+  if (due.length === 0) return { ...nothing, mayHaveMore }
+  return { due, isFull, mayHaveMore, ...(await readKeys(deps, tx, { ...input, at })) }
+}
+
+/** Those of the turn before, unless they changed or one ended. */
+async function readKeys(
+  { vault }: EventSenderDeps,
+  tx: Transaction<Tables>,
+  { id, endpoint, before, at }: NextInput & { at: Date },
+): Promise<TurnKeys> {
+  if (before !== null && before.keys.length > 0 && isOfSameRevision(before, { endpoint })) {
+    const { keys, keysUntil } = before
+    if (keysUntil === null || at < keysUntil) return { keys, keysUntil }
+  }
   if (vault === null) throw keyMissing()
-  return { due, hasMore, keys: signingKeys(vault, id, await sealedSecrets(tx, id, at)) }
+  const secrets = await sealedSecrets(tx, id, at)
+  return { keys: signingKeys(vault, id, secrets), keysUntil: firstEnd(secrets) }
+}
+
+function firstEnd(secrets: readonly SealedSecret[]): Date | null {
+  const ends = secrets.flatMap(({ expiresAt }) => (expiresAt === null ? [] : [expiresAt.getTime()]))
+  return ends.length === 0 ? null : new Date(Math.min(...ends))
 }
 
 export function keyMissing(): Fault {

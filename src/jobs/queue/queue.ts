@@ -105,7 +105,7 @@ function keepWorking(backend: Backend, settings: QueueSettings, working: QueueWo
       report({ kind: 'worker_replaced' })
       const stopped = worker.stop()
       replaced.add(stopped)
-      void stopped.finally(() => replaced.delete(stopped))
+      void stopped.then(() => replaced.delete(stopped)).catch(() => undefined)
       worker = backend.startWorker(runs, working.concurrency)
     },
   })

@@ -70,7 +70,7 @@ test('an endpoint rests for at most five minutes, and then gets one event at a t
   const { health } = settleAttempts(failing, [sent(answered(500))], () => 0.5)
   expect(seconds(health.rest_until)).toBe(300)
   expect([roomOf(health, at, 0), roomOf(failing, at, 0), roomOf(failing, at, 1)]).toEqual([0, 1, 0])
-  expect([roomOf(healthy, at, 0), roomOf(healthy, at, 63), roomOf(healthy, at, 70)]).toEqual([64, 1, 0])
+  expect([roomOf(healthy, at, 0), roomOf(healthy, at, 255), roomOf(healthy, at, 300)]).toEqual([256, 1, 0])
 })
 
 test('a success ends the failing of an endpoint, and says since when it was', () => {
