@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { type SealedTableName, sealedTable } from './sealed-tables.ts'
+import { type SealedTableName, sealedTable, sealedTableNames } from './sealed-tables.ts'
 
 type Texts = readonly (string | null)[]
 
@@ -12,41 +12,45 @@ export type SealedRow = {
   lines: readonly Texts[]
 }
 
-/** Nulls are left out, so that null differs from an empty text. */
-export type Pairs = readonly (readonly [name: string, value: string])[]
+type FieldNames = { fields: readonly string[]; lines: readonly string[] }
 
-function pairsOf(names: readonly string[], values: Texts): Pairs {
-  return names.flatMap((name, place) => {
-    const value = values[place] ?? null
-    return value === null ? [] : [[name, value] as const]
-  })
-}
+const namesOf = Object.fromEntries(
+  sealedTableNames.map((table): [string, FieldNames] => {
+    const { columns, joined, lines } = sealedTable(table)
+    const fields = Object.keys({ ...columns, ...joined?.columns })
+    return [table, { fields, lines: Object.keys(lines?.columns ?? {}) }]
+  }),
+) as Record<SealedTableName, FieldNames>
 
 export function fieldNames(table: SealedTableName): readonly string[] {
-  const { columns, joined } = sealedTable(table)
-  return Object.keys({ ...columns, ...joined?.columns })
+  return namesOf[table].fields
 }
 
-function lineNames(table: SealedTableName): readonly string[] {
-  return Object.keys(sealedTable(table).lines?.columns ?? {})
-}
-
-/** Each name and value after its length (a netstring), so that different pairs never have the same encoding. */
-export function encodePairs(pairs: Pairs): string {
-  return pairs.flat().map(netstring).join('')
+/** A name and a value, each after its length (a netstring), so that different pairs never have the same encoding. */
+function encodePair(name: string, value: string): string {
+  return netstring(name) + netstring(value)
 }
 
 function netstring(text: string): string {
   return `${Buffer.byteLength(text)}:${text},`
 }
 
+/** Nulls are left out, so that null differs from an empty text. */
+function encodeFields(names: readonly string[], values: Texts): string {
+  let encoded = ''
+  for (const [place, name] of names.entries()) {
+    const value = values[place] ?? null
+    if (value !== null) encoded += encodePair(name, value)
+  }
+  return encoded
+}
+
 /** The bytes of its leaf. */
 export function encodeRow({ table, values, lines }: SealedRow): string {
-  return encodePairs([
-    ['table', table],
-    ...pairsOf(fieldNames(table), values),
-    ...lines.map((line) => ['line', encodePairs(pairsOf(lineNames(table), line))] as const),
-  ])
+  const names = namesOf[table]
+  let encoded = encodePair('table', table) + encodeFields(names.fields, values)
+  for (const line of lines) encoded += encodePair('line', encodeFields(names.lines, line))
+  return encoded
 }
 
 /** The first byte keeps a leaf from being mistaken for a node: RFC 6962, 2.1. */
@@ -55,8 +59,9 @@ export function hashOf(what: 'leaf' | 'node', ...content: readonly (string | Buf
   return hash('sha256', Buffer.concat([Buffer.of(what === 'leaf' ? 0 : 1), ...pieces]), 'buffer')
 }
 
+/** As `hashOf`, without buffers in between. */
 export function leafOf(row: SealedRow): Buffer {
-  return hashOf('leaf', encodeRow(row))
+  return hash('sha256', `\0${encodeRow(row)}`, 'buffer')
 }
 
 /** A field of a row, or of one of its lines: `line 2 amount`. */
@@ -67,7 +72,7 @@ function fieldsOf({ table, values, lines }: SealedRow): SealedField[] {
     names.map((name, place): SealedField => ({ name: `${prefix}${name}`, value: of[place] ?? null }))
   return [
     ...named('', fieldNames(table), values),
-    ...lines.flatMap((line, place) => named(`line ${place + 1} `, lineNames(table), line)),
+    ...lines.flatMap((line, place) => named(`line ${place + 1} `, namesOf[table].lines, line)),
   ]
 }
 
@@ -78,16 +83,22 @@ const bytesOfMark = 2
  * the leaf shows that a row was altered.
  */
 export function marksOf(row: SealedRow): Buffer {
-  const marks = fieldsOf(row).map(markOf)
-  const count = Buffer.alloc(bytesOfMark)
-  count.writeUInt16BE(marks.length)
-  return Buffer.concat([count, ...marks])
+  const fields = fieldsOf(row)
+  const marks = Buffer.allocUnsafe(bytesOfMark * (fields.length + 1))
+  marks.writeUInt16BE(fields.length)
+  for (const [place, field] of fields.entries())
+    marks.writeUInt16BE(checksumOf(field), bytesOfMark * (place + 1))
+  return marks
 }
 
-export function markOf({ name, value }: SealedField): Buffer {
+export function markOf(field: SealedField): Buffer {
   const mark = Buffer.alloc(bytesOfMark)
-  mark.writeUInt16BE(crc32(value === null ? name : `${name}:${value}`) % 2 ** (8 * bytesOfMark))
+  mark.writeUInt16BE(checksumOf(field))
   return mark
+}
+
+function checksumOf({ name, value }: SealedField): number {
+  return crc32(value === null ? name : `${name}:${value}`) % 2 ** (8 * bytesOfMark)
 }
 
 /** The marks of each row of a seal. */
@@ -120,7 +131,7 @@ export function withField(row: SealedRow, name: string, value: string | null): S
   if (line === undefined)
     return { ...row, values: replaced(fieldNames(row.table), row.values, { name, value }) }
   const lines = row.lines.map((one, place) =>
-    place === Number(line) - 1 ? replaced(lineNames(row.table), one, { name: column, value }) : one,
+    place === Number(line) - 1 ? replaced(namesOf[row.table].lines, one, { name: column, value }) : one,
   )
   return { ...row, lines }
 }

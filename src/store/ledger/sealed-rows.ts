@@ -98,7 +98,7 @@ async function linesWhere(
   if (lines === undefined) return []
   const parent = sql.ref(lines.by)
   const { rows } = await sql<StoredLine>`
-    select ${parent} as parent, ${textsOf(lines.table, lines.columns)} as values from ${sql.table(lines.table)}
+    select ${parent} as parent, ${listOf(textsOf(lines.table, lines.columns))} as values from ${sql.table(lines.table)}
     where ${isWanted(parent)} order by ${parent}, ${sql.raw(lines.order)}`.execute(db)
   return rows
 }
@@ -126,13 +126,19 @@ function sourceOf(table: SealedTableName): RawBuilder<unknown> {
 
 function valuesOf(table: SealedTableName): RawBuilder<string[]> {
   const { columns, joined: other } = sealedTable(table)
-  const own = textsOf(table, columns)
-  return other === undefined ? own : sql`${own} || ${textsOf(other.table, other.columns)}`
+  return listOf([
+    ...textsOf(table, columns),
+    ...(other === undefined ? [] : textsOf(other.table, other.columns)),
+  ])
 }
 
-function textsOf(table: string, columns: Columns): RawBuilder<string[]> {
-  const texts = Object.entries(columns).map(([name, type]) => textOfType[type](sql.ref(`${table}.${name}`)))
-  return sql`array[${sql.join(texts)}]`
+function textsOf(table: string, columns: Columns): RawBuilder<string>[] {
+  return Object.entries(columns).map(([name, type]) => textOfType[type](sql.ref(`${table}.${name}`)))
+}
+
+/** As JSON, which is parsed in a tenth of the time that an array takes. */
+function listOf(texts: readonly RawBuilder<string>[]): RawBuilder<string[]> {
+  return sql`to_json(array[${sql.join(texts)}])`
 }
 
 const textOfType: Record<ColumnType, (column: RawBuilder<unknown>) => RawBuilder<string>> = {
