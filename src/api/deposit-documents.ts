@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { DepositState } from '../core/judging/reconcile.ts'
 import { amountsOfDetail, documentAmount, mismatchSentence } from '../presentation/mismatch-sentence.ts'
-import type { ReportedDeposit } from '../store/books/list-deposits.ts'
-import type { CreditReport, DepositReport } from '../store/books/show-deposits.ts'
+import type { CreditedDeposit, CreditReport, ReportedDeposit } from '../store/books/list-deposits.ts'
+import type { DepositReport } from '../store/books/show-deposits.ts'
 import type { MismatchLine } from '../store/mismatches/show-mismatches.ts'
 import type { ReadApi } from './route.ts'
 import type { listedDeposit, listedMismatch, money, shownDeposit } from './schemas.ts'
@@ -29,8 +29,7 @@ export function isoOf(at: Date | null): string | null {
 type Reader = Pick<ReadApi, 'networks' | 'token'>
 
 export function depositDocument(
-  row: ReportedDeposit,
-  credit: CreditReport,
+  { deposit: row, credit }: CreditedDeposit,
   reader: Reader,
 ): z.output<typeof listedDeposit> {
   const { owner_kind: kind, owner_id: owner } = row

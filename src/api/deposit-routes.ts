@@ -5,12 +5,7 @@ import { depositStates } from '../core/judging/reconcile.ts'
 import { numberKey, pageQuery, readPageOf } from '../http/pages.ts'
 import { timeText } from '../http/read-request.ts'
 import { type Filter, isGroupSeen, reportDeposits } from '../store/books/list-deposits.ts'
-import {
-  type DepositReport,
-  readCredits,
-  showNumberedDeposit,
-  versionOfDeposit,
-} from '../store/books/show-deposits.ts'
+import { type DepositReport, showNumberedDeposit, versionOfDeposit } from '../store/books/show-deposits.ts'
 import { listMismatches } from '../store/mismatches/show-mismatches.ts'
 import { depositDocument, isDepositSeen, journalDocuments, mismatchDocument } from './deposit-documents.ts'
 import { notFound, refusal } from './problem.ts'
@@ -85,17 +80,11 @@ const listRoute = defineRoute({
   refusals: ['cursor_invalid'],
   run: async (api, { query: { limit, cursor, ...query } }) => {
     const wanted = wantedBy(api, query)
-    const { page, next_cursor } = await readPageOf(paging, { limit, cursor }, (range) =>
-      api.read(async (tx) => {
-        const before = range.after ?? undefined
-        const rows = await reportDeposits(tx, { ...wanted, limit: range.limit, before })
-        const creditOf = await readCredits(
-          tx,
-          rows.map(({ id }) => BigInt(id)),
-        )
-        return rows.map((row) => depositDocument(row, creditOf(BigInt(row.id)), api))
-      }),
-    )
+    const { page, next_cursor } = await readPageOf(paging, { limit, cursor }, async (range) => {
+      const before = range.after ?? undefined
+      const rows = await reportDeposits(api.db, { ...wanted, limit: range.limit, before })
+      return rows.map((row) => depositDocument(row, api))
+    })
     return { data: page, next_cursor, as_of: api.asOf.toISOString() }
   },
 })
@@ -178,7 +167,7 @@ async function showDeposit(api: ReadApi, id: bigint): Promise<z.output<typeof sh
     const isWhole = await isGroupSeen(tx, groupId, api.token)
     const timeline = isWhole ? evidence.slice(0, timelineMax) : []
     return {
-      ...depositDocument(shown.deposit, shown.credit, api),
+      ...depositDocument(shown, api),
       matrix,
       mismatches: mismatches.map((line) => mismatchDocument(line, api)),
       journals: journalDocuments(shown, api),

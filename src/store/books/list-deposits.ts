@@ -34,11 +34,55 @@ export type ReportedDeposit = {
   reconciled_at: Date | null
 }
 
-export const reportFields = sql`d.id::text as id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, d.network, d.address,
+/** Whether the owner may be credited: as recorded, and empty if it never was. */
+export type CreditReport = {
+  safe: boolean
+  asset: string | null
+  asset_symbol: string | null
+  amount: string | null
+  amount_base: string | null
+  /** Of a withdrawal, when it was withdrawn. */
+  since: Date | null
+  reason: string | null
+  finality: { height: string; block_hash: string; final_at: string } | null
+  /** Number of the journal. */
+  proof: string | null
+}
+
+const neverSafe: CreditReport = {
+  safe: false,
+  asset: null,
+  asset_symbol: null,
+  amount: null,
+  amount_base: null,
+  since: null,
+  reason: null,
+  finality: null,
+  proof: null,
+}
+
+export type CreditedDeposit = { deposit: ReportedDeposit; credit: CreditReport }
+
+type StoredReport = ReportedDeposit & { credit: null | (Omit<CreditReport, 'since'> & { since: string }) }
+
+const reportFields = sql`d.id::text as id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, d.network, d.address,
       d.asset_symbol, d.asset, d.amount, d.amount_base, d.tx, d.settlement_network, d.settlement_address,
       d.settlement_asset_symbol, d.settlement_asset, d.settlement_amount, d.settlement_amount_base, d.settlement_tx,
       d.fee, d.fee_base, d.settlement_asset_symbol as fee_asset_symbol, d.settlement_asset as fee_asset,
-      d.deposited_at, d.final_at, d.settled_at, d.reconciled_at`
+      d.deposited_at, d.final_at, d.settled_at, d.reconciled_at,
+      (select jsonb_build_object('safe', is_safe, 'asset', asset, 'asset_symbol', asset_symbol, 'amount', amount::text,
+          'amount_base', amount_base::text, 'since', ${jsonTime(sql`since`)}, 'reason', reason,
+          'finality', case when is_safe then jsonb_build_object('height', height::text, 'block_hash', block_hash,
+            'final_at', ${jsonTime(sql`final_at`)}) end, 'proof', journal_id::text)
+        from accounting.credit_safety where deposit_id = d.id) as credit`
+
+function jsonTime(time: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
+function reportOf({ credit, ...deposit }: StoredReport): CreditedDeposit {
+  return { deposit, credit: credit === null ? neverSafe : { ...credit, since: new Date(credit.since) } }
+}
 
 /** Amounts are decimal text. */
 export type DepositLine = {
@@ -98,13 +142,19 @@ export async function listDeposits(db: Kysely<Tables>, filter: Filter): Promise<
 }
 
 /** The same deposits, with both legs. */
-export async function reportDeposits(db: Kysely<Tables>, filter: Filter): Promise<ReportedDeposit[]> {
+export async function reportDeposits(db: Kysely<Tables>, filter: Filter): Promise<CreditedDeposit[]> {
   // A back end asks for one transaction after another, and planning takes most of the time.
   const isByTransaction = hasOnly(filter, ['tx', 'limit'])
-  const { rows } = await sql<ReportedDeposit>`${isByTransaction ? prepared('reports_by_transaction') : sql``}
+  const { rows } = await sql<StoredReport>`${isByTransaction ? prepared('reports_by_transaction') : sql``}
     select ${reportFields} from deposit_report d
     where ${wantedDeposits(filter)} order by d.id desc limit ${filter.limit}`.execute(db)
-  return rows
+  return rows.map(reportOf)
+}
+
+export async function reportDeposit(db: Kysely<Tables>, id: bigint): Promise<CreditedDeposit | null> {
+  const { rows } = await sql<StoredReport>`
+    select ${reportFields} from deposit_report d where d.id = ${id}`.execute(db)
+  return rows[0] === undefined ? null : reportOf(rows[0])
 }
 
 /** Whether these conditions are set, and no others. */

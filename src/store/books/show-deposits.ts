@@ -3,14 +3,12 @@ import { Fault } from '../../core/errors.ts'
 import type { ServiceName } from '../../core/evidence.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
-import { prepared } from '../database.ts'
 import type { Tables } from '../tables.ts'
-import { idsOfTransaction, type ReportedDeposit, reportFields } from './list-deposits.ts'
+import { type CreditedDeposit, idsOfTransaction, reportDeposit } from './list-deposits.ts'
 
-export type DepositReport = {
+export type DepositReport = CreditedDeposit & {
   id: bigint
   groupId: bigint
-  deposit: ReportedDeposit
   matrix: Matrix
   mismatches: {
     id: string
@@ -36,49 +34,6 @@ export type DepositReport = {
     event_at: Date
     transfers: ShownTransfer[]
   }[]
-  credit: CreditReport
-}
-
-/** Whether the owner may be credited: as recorded, and empty if it never was. */
-export type CreditReport = {
-  safe: boolean
-  asset: string | null
-  asset_symbol: string | null
-  amount: string | null
-  amount_base: string | null
-  /** Of a withdrawal, when it was withdrawn. */
-  since: Date | null
-  reason: string | null
-  finality: { height: string; block_hash: string; final_at: string } | null
-  /** Number of the journal. */
-  proof: string | null
-}
-
-const neverSafe: CreditReport = {
-  safe: false,
-  asset: null,
-  asset_symbol: null,
-  amount: null,
-  amount_base: null,
-  since: null,
-  reason: null,
-  finality: null,
-  proof: null,
-}
-
-/** Of each of these deposits. */
-export async function readCredits(
-  db: Kysely<Tables>,
-  ids: readonly bigint[],
-): Promise<(id: bigint) => CreditReport> {
-  const { rows } = await sql<CreditReport & { id: bigint }>`${prepared('credits')}
-    select deposit_id as id, is_safe as safe, asset, asset_symbol, amount::text as amount, amount_base::text as amount_base,
-      since, reason, case when is_safe then jsonb_build_object('height', height::text, 'block_hash', block_hash, 'final_at',
-        to_char(final_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as finality,
-      journal_id::text as proof
-    from accounting.credit_safety where deposit_id = any(${ids}::bigint[])`.execute(db)
-  const credits = new Map(rows.map(({ id, ...credit }) => [id, credit]))
-  return (id) => credits.get(id) ?? neverSafe
 }
 
 type ShownTransfer = {
@@ -133,8 +88,8 @@ async function showDeposit(
   { id, group_id, matrix }: FoundDeposit,
   evidenceMax?: number,
 ): Promise<DepositReport> {
-  const [deposit, mismatches, evidence, journals, creditOf, assets] = await Promise.all([
-    sql<ReportedDeposit>`select ${reportFields} from deposit_report d where d.id = ${id}`.execute(db),
+  const [reported, mismatches, evidence, journals, assets] = await Promise.all([
+    reportDeposit(db, id),
     sql<DepositReport['mismatches'][number]>`
       select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail,
         loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
@@ -156,20 +111,17 @@ async function showDeposit(
       db,
     ),
     readJournals(db, id),
-    readCredits(db, [id]),
     readAssetNames(db),
   ])
-  const [row] = deposit.rows
-  if (row === undefined) throw new Fault('conflict', { what: `deposit ${id}, which another one absorbed` })
+  if (reported === null) throw new Fault('conflict', { what: `deposit ${id}, which another one absorbed` })
   return {
     id,
     groupId: group_id,
-    deposit: row,
+    ...reported,
     matrix,
     mismatches: mismatches.rows,
     evidence: evidence.rows,
     journals,
-    credit: creditOf(id),
     assets: Object.fromEntries(assets),
   }
 }
