@@ -76,6 +76,8 @@ const downForDays: Fault = {
     const worker = await world.start('worker,scheduler', { environment: {} })
     const hours = await untilPaused(world, { worker, random, tried: newest?.id ?? '0' })
     await untilSame('endpoints that the metric shows as stopped', () => stoppedOf(worker), 1)
+    // What it sent now would be signed days ahead.
+    await worker.kill()
     world.events.recover()
     await world.events.command('resume')
     world.say(`the endpoint paused after ${hours} hours`)
