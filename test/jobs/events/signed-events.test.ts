@@ -93,6 +93,25 @@ test('a rotation to ed25519 signs with both until the overlap ends, and a second
   expect((await endpointNamed(books)).secrets).toHaveLength(2)
 })
 
+test('an earlier secret stops signing when its overlap ends, also while the sender is at work', async () => {
+  const answer = async ({ deposit }: ReceivedEvent) => {
+    if (deposit !== '1') return 204
+    sending.clock.pass(61)
+    await sending.happen(2)
+    return 204
+  }
+  const { url, received } = stack.use(await openEventReceiver(answer))
+  const sending = stack.use(sendEvents(books))
+  await addEndpoint(books, { url })
+  const endsAt = new Date(sending.clock.now.getTime() + 60_000)
+  await inTransaction(books.db, (tx) =>
+    rotateEndpoint(tx, eventVault, { name: 'shop', by: 'erin', secret: makeSecret('v1'), endsAt }),
+  )
+  await sending.happen(1)
+  await sending.deliver()
+  expect(received.map((event) => signaturesOf(event).length)).toEqual([2, 1])
+})
+
 test('secrets are in no text of the database', async () => {
   const secret = makeSecret('v1')
   await addEndpoint(books, { url: 'https://shop.example/', secret })
