@@ -59,13 +59,13 @@ test('each event arrives once, those of a deposit in order, and those of others 
   })
   await sending.happen(9)
   await addEndpoint(books, { url })
-  await sending.happen(...Array.from({ length: 300 }, (_none, place) => (place % 40) + 1), null, null)
+  await sending.happen(...Array.from({ length: 1200 }, (_none, place) => (place % 300) + 1), null, null)
   await sending.deliver()
-  expect(ordered(received)).toEqual(Array.from({ length: 302 }, (_none, place) => place + 2))
+  expect(ordered(received)).toEqual(Array.from({ length: 1202 }, (_none, place) => place + 2))
   holdOrder(received)
   expect(most).toBeGreaterThan(5)
   expect(most).toBeLessThanOrEqual(16)
-  expect(await endpointNamed(books)).toMatchObject({ delivered: 303n, waiting: 0 })
+  expect(await endpointNamed(books)).toMatchObject({ delivered: 1203n, waiting: 0 })
 })
 
 test('an event of a deposit waits for the one before it, and events of others do not', async () => {
