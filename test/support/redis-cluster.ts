@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
-import { startRedis } from './redis.ts'
+import { RedisNotReady, startRedis } from './redis.ts'
 import { until } from './until.ts'
 
 export type ClusterNode = {
@@ -85,7 +85,7 @@ async function startNode(
     try {
       return await startNodeOnce(folder, stack, options)
     } catch (error) {
-      if (attempt === 3) throw error
+      if (attempt === 3 || !(error instanceof RedisNotReady)) throw error
     }
 }
 

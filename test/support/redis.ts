@@ -14,6 +14,9 @@ export type RedisServer = {
   start: () => Promise<void>
 }
 
+/** As after another process took the port. */
+export class RedisNotReady extends Error {}
+
 /** A throwaway Redis on a free loopback port, without persistence. `options` are further command line words. */
 export async function startRedis(...options: readonly string[]): Promise<RedisServer> {
   const port = await freePort()
@@ -49,7 +52,7 @@ async function run(port: number, options: readonly string[]): Promise<ChildProce
     server.stdout.resume()
     return server
   }
-  throw new Error(`redis-server ended before it was ready on port ${port}`)
+  throw new RedisNotReady(`redis-server ended before it was ready on port ${port}`)
 }
 
 /** A proxy before a server that changes what the server says, without changing its length. */

@@ -162,7 +162,7 @@ async function sendDue(deps: EventSenderDeps, run: EndpointRun, lease: Lease): P
       if (!turn.endpoint.isActive) lanes.leaveOut()
       lanes.add(turn.due.map((due) => ({ ...turn, due })))
       if (lanes.areBusy()) await nudge.wait(lookAgainMs)
-      else if (!nudge.isSet() && !turn.mayHaveMore) return
+      else if (!nudge.isSet() && !turn.hasMore) return
       if (stopping.aborted && lanes.areDone()) return
     }
   } finally {
@@ -174,9 +174,10 @@ type Turn = {
   endpoint: HeldEndpoint
   beginUntil: number
   due: readonly DueEvent[]
-  /** More events wait than there is room for: the next turn takes no new ones. */
+  /** As many events wait as there is room for, or more: the next turn looks at them before it takes new ones. */
   isFull: boolean
-  mayHaveMore: boolean
+  /** New ones. */
+  hasMore: boolean
 } & TurnKeys
 
 /** Without keys until something is due. */
@@ -203,7 +204,7 @@ async function takeTurn(deps: EventSenderDeps, lease: Lease, input: TurnInput): 
   return turn
 }
 
-const nothing = { keys: [], keysUntil: null, due: [], isFull: false, mayHaveMore: false }
+const nothing = { keys: [], keysUntil: null, due: [], isFull: false, hasMore: false }
 
 type SettleInput = TurnInput & { endpoint: HeldEndpoint; random: () => number }
 
@@ -230,14 +231,20 @@ async function takeNext(
   const { id, health, held, before } = input
   const at = deps.now()
   const limit = roomOf(health, at, held.length)
-  const wasFull = before?.isFull ?? false
-  if (limit === 0) return { ...nothing, isFull: wasFull }
-  const mayHaveMore = wasFull || (await takeEvents(tx, id))
-  const due = await dueEvents(tx, id, { now: at, held, limit })
-  // Events that keep failing do not hold back those of other deposits.
-  const isFull = due.filter(({ tries }) => tries === 0).length === limit
-  if (due.length === 0) return { ...nothing, mayHaveMore }
-  return { due, isFull, mayHaveMore, ...(await readKeys(deps, tx, { ...input, at })) }
+  const mayBeFull = before?.isFull ?? true
+  if (limit === 0) return { ...nothing, isFull: mayBeFull }
+  const read = () => dueEvents(tx, id, { now: at, held, limit })
+  const waiting = mayBeFull ? await read() : []
+  const isFull = areFresh(waiting, limit)
+  const hasMore = !isFull && (await takeEvents(tx, id))
+  const due = isFull ? waiting : await read()
+  if (due.length === 0) return { ...nothing, hasMore }
+  return { due, hasMore, isFull: areFresh(due, limit), ...(await readKeys(deps, tx, { ...input, at })) }
+}
+
+/** Whether so many are sent for the first time. Events that keep failing do not hold back those of other deposits. */
+function areFresh(due: readonly DueEvent[], count: number): boolean {
+  return due.filter(({ tries }) => tries === 0).length >= count
 }
 
 /** Those of the turn before, unless they changed or one ended. */

@@ -105,7 +105,7 @@ function keepWorking(backend: Backend, settings: QueueSettings, working: QueueWo
       report({ kind: 'worker_replaced' })
       const stopped = worker.stop()
       replaced.add(stopped)
-      void stopped.then(() => replaced.delete(stopped)).catch(() => undefined)
+      void stopped.catch(() => undefined).finally(() => replaced.delete(stopped))
       worker = backend.startWorker(runs, working.concurrency)
     },
   })
