@@ -25,7 +25,7 @@ import { addressed, decided, recordKnobs, routes, till, wishes } from '../suppor
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-const withinMs = 150_000
+const withinMs = 400_000
 
 /** The delay is longer than every deadline: once the late ones are there, nothing else can become overdue. */
 const deadlines = {
