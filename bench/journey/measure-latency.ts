@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import type { Ground } from '../ground.ts'
-import { countOf, holdInvariants } from '../reconcile/hold-invariants.ts'
+import { countOf, holdInvariants, journalsOfDeposit } from '../reconcile/hold-invariants.ts'
 import { quantile } from '../statistics.ts'
 import { sendPaced } from './send-paced.ts'
-import { startJourney, untilBooked } from './start-journey.ts'
+import { startJourney, untilApplied, untilBooked } from './start-journey.ts'
 
 /** Milliseconds from when webhooks were due to be sent to the commit of what was booked. */
 export type LatencyRound = { perSecond: number; booked: Quantiles; reconciled: Quantiles }
@@ -18,7 +18,7 @@ type Progress = (text: string) => void
 /**
  * The payments and deliveries are stored and applied, and nobody has claimed them. Then webhooks come at an even pace:
  * each completes what is needed to book its payment, and makes the daemon read the record, which books the delivery.
- * @throws where a deposit is not booked twice over, once each, at the end
+ * @throws where a deposit does not have each of its journals once at the end
  */
 export async function measureLatency(
   ground: Ground,
@@ -52,6 +52,7 @@ export async function measureLatency(
     )
     if (round > 0) results.push(one)
   }
+  await untilApplied(db)
   await holdInvariants(db, 'journey', webhooks.length)
   return results
 }
@@ -63,7 +64,7 @@ async function latenciesOf(
   db: Database<Tables>,
   { dueAt, bookedBefore }: { dueAt: ReadonlyMap<string, number>; bookedBefore: number },
 ): Promise<Pick<LatencyRound, 'booked' | 'reconciled'>> {
-  await untilBooked(db, bookedBefore + 2 * dueAt.size)
+  await untilBooked(db, bookedBefore + journalsOfDeposit * dueAt.size)
   const { rows: commits } = await sql<Commit>`
     select d.service_id, j.kind, extract(epoch from pg_xact_commit_timestamp(j.xmin))::float8 * 1000 as at
     from ledger_journal j join deposit d on d.id = j.deposit_id

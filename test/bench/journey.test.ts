@@ -18,8 +18,8 @@ test.skipIf(!redisInstalled())(
     const { booked, reconciled, drain, coldStart, invariants } = report
     for (const { median } of [booked.p99, reconciled.p99, drain.seconds, coldStart.firstSeconds])
       expect(median).toBeGreaterThan(0)
-    // The record is read after the webhook; a slow machine may apply both at once.
-    expect(reconciled.p99.median).toBeGreaterThanOrEqual(booked.p99.median)
+    // The record is read after the webhook is applied, so that what it books is booked later.
+    expect(reconciled.p99.median).toBeGreaterThan(booked.p99.median)
     expect(invariants).toMatch(/^held/)
     expect(namesOf(figures)).toEqual([
       'B7 99 of 100 webhooks at 500/s are booked within',

@@ -136,7 +136,7 @@ function textsOf(table: string, columns: Columns): RawBuilder<string>[] {
   return Object.entries(columns).map(([name, type]) => textOfType[type](sql.ref(`${table}.${name}`)))
 }
 
-/** As JSON, which is parsed in a tenth of the time that an array takes. */
+/** As JSON, which is parsed faster than an array. */
 function listOf(texts: readonly RawBuilder<string>[]): RawBuilder<string[]> {
   return sql`to_json(array[${sql.join(texts)}])`
 }

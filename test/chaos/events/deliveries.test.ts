@@ -44,6 +44,10 @@ test('nothing is found where all arrive in order for each deposit, again or not,
   expect(found(crossed)).toEqual([])
 })
 
+test('the time of a refused one may be that of a process for which days had passed', () => {
+  expect(found([arrival(first, { at: new Date(0), isAccepted: false }), ...all])).toEqual([])
+})
+
 test.each<[string, readonly Arrival[], RegExp]>([
   [
     'is refused and not sent again',
@@ -72,6 +76,11 @@ test.each<[string, readonly Arrival[], RegExp]>([
     /^it is not of the books: .*"id-4"/,
   ],
   ['is signed with another key', [...all, arrival(first, { key: 'whsec_b3RoZXI=' })], /^4 is not signed$/],
+  [
+    'is refused and signed with another key',
+    [...all, arrival(first, { key: 'whsec_b3RoZXI=', isAccepted: false })],
+    /^4 is not signed$/,
+  ],
   ['is signed long ago', [...all, arrival(first, { at: new Date(0) })], /^4 is not signed$/],
 ])('an event that %s is found', (_what, arrivals, problem) => {
   expect(found(arrivals)).toEqual([expect.stringMatching(problem)])
