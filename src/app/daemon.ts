@@ -42,7 +42,6 @@ export type Daemon = {
   opsUrl: string
   /** Null if it is off, or without the role `http`. */
   apiUrl: string | null
-  processAll: () => Promise<void>
   /** Reads the settings of services again. They are also checked every few seconds. */
   reload: () => void
   stop: () => Promise<void>
@@ -92,7 +91,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const traced = traceObserved(tracing, observer)
   const events = starting.use(await composeEvents(settings, { ...options, holder, observer }))
   const parts = { db, queue, services, holder, observer: traced, deliver: events.deliver }
-  const { all, replay, ...work } = composeWork(settings, parts)
+  const { replay, ...work } = composeWork(settings, parts)
   const canary = composeCanary(settings, { db, queue, observer, metrics, services })
   const notifications = composeNotifications(settings, { db, queue, holder, observer })
   const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs, ...notifications.jobs }
@@ -112,7 +111,6 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   return {
     ...served,
     opsUrl: ops.url,
-    processAll: () => all().then(events.deliverAll),
     reload: services.reload,
     async stop() {
       ops.leave()

@@ -22,14 +22,9 @@ export function eventsVault({ eventsKey }: Pick<Settings, 'eventsKey'>): SecretV
 
 type EventsDeps = { holder: string; observer: Observer; roles: readonly Role[] }
 
-type ComposedEvents = AsyncDisposable & {
-  deliver: () => void
-  /** Until nothing is due. */
-  deliverAll: () => Promise<void>
-}
+type ComposedEvents = AsyncDisposable & { deliver: () => void }
 
-const nothing = () => Promise.resolve()
-const sendsNothing = { deliver: () => undefined, deliverAll: nothing, [Symbol.asyncDispose]: nothing }
+const sendsNothing = { deliver: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() }
 
 /** Workers send. */
 export async function composeEvents(
@@ -49,10 +44,6 @@ export async function composeEvents(
   const timer = setInterval(sender.wake, lookEveryMs)
   return {
     deliver: sender.wake,
-    async deliverAll() {
-      sender.wake()
-      await sender.idle()
-    },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
       await sender.stop()

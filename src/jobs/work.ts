@@ -33,7 +33,7 @@ export type WorkDeps = ApplyDeps &
     }
   }
 
-export type JobName = Exclude<keyof DaemonWork, 'all' | 'replay'>
+export type JobName = Exclude<keyof DaemonWork, 'replay'>
 
 /** A wake-up counts as lost after this time. */
 const overdueSeconds = 5
@@ -43,7 +43,7 @@ const readsMax = 20
 
 /** Each is safe to run twice and concurrently. */
 export type DaemonWork = LedgerWork &
-  Omit<ChainWork, 'readAll' | 'verifyAll'> & {
+  ChainWork & {
     apply: () => Promise<void>
     poll: (service: string) => Promise<void>
     /** By the id among services. */
@@ -51,20 +51,19 @@ export type DaemonWork = LedgerWork &
     /** Finds lost wake-ups: overdue rows, groups past their deadline, and decisions of people. */
     sweep: () => Promise<void>
     beat: () => Promise<void>
-    all: () => Promise<void>
     /** Applies stored payloads that a changed profile can read. */
     replay: () => Promise<void>
   }
 
 export function createWork(options: WorkDeps): DaemonWork {
   const deps: DaemonWorkDeps = { ...options, failing: new Set() }
-  const { readAll, verifyAll, ...networks } = createNetworkWork(deps)
   const proposePage = createProposer(deps)
-  const ledger = createLedgerWork({ ...deps, apply: async () => wakeReaders(deps, await applyAll(deps)) })
+  const apply = () => applyAll(deps)
+  const ledger = createLedgerWork({ ...deps, apply })
   return {
-    ...networks,
+    ...createNetworkWork(deps),
     ...ledger,
-    apply: async () => wakeReaders(deps, await applyAll(deps)),
+    apply,
     async poll(name) {
       const client = deps.clients.get(name as ServiceName)
       if (client === undefined || !(await isPollDue(deps.db, client.service, deps))) return
@@ -90,39 +89,25 @@ export function createWork(options: WorkDeps): DaemonWork {
     },
     beat: () => keepBeat(deps.db, workerStream),
     replay: () => replayAll(deps),
-    async all() {
-      await readAll()
-      for (const client of deps.clients.values()) await pollNow({ ...deps, client })
-      await applyAll(deps)
-      for (const service of deps.wallets.keys()) await ledger.wallets(service)
-      if (await verifyAll()) await applyAll(deps)
-      await decideDue(deps)
-      if (await proposePage()) await applyAll(deps)
-    },
   }
 }
 
-async function wakeReaders(deps: DaemonWorkDeps, followUps: ApplyFollowUps): Promise<void> {
+async function wakeReaders(deps: DaemonWorkDeps, applied: ApplyResult): Promise<void> {
   const { wake, clients } = deps
-  const { reported, named } = followUps
-  for (const network of named) await wake('verify', network)
-  await wakeWallets(deps, followUps)
-  for (const [service, ids] of Map.groupBy(reported, serviceOf)) {
+  for (const network of new Set(applied.named)) await wake('verify', network)
+  await wakeWallets(deps, applied)
+  for (const [service, ids] of Map.groupBy(new Set(applied.reported), serviceOf)) {
     const readsById = ids.length <= readsMax && clients.get(service)?.list.one !== undefined
     for (const id of readsById ? ids : []) await wake('read', id)
     if (!readsById) await wake('poll', service)
   }
 }
 
-async function wakeWallets(
-  { wake }: DaemonWorkDeps,
-  { withdrawing, wallets }: ApplyFollowUps,
-): Promise<void> {
-  for (const service of withdrawing) await wake('wallets', service)
-  for (const [service, ids] of Map.groupBy(wallets, serviceOf)) {
-    if (withdrawing.has(service)) continue
-    if (ids.length > readsMax) await wake('wallets', service)
-    else for (const id of ids) await wake('wallet', id)
+async function wakeWallets({ wake }: DaemonWorkDeps, { withdrawing }: ApplyResult): Promise<void> {
+  for (const [service, named] of Map.groupBy(withdrawing, (one) => one.service)) {
+    const ids = new Set(named.map(({ wallet }) => wallet))
+    if (ids.has(null) || ids.size > readsMax) await wake('wallets', service)
+    else for (const id of ids) await wake('wallet', id ?? '')
   }
 }
 
@@ -153,26 +138,19 @@ function createProposer(deps: WorkDeps): () => Promise<boolean> {
 
 type DaemonWorkDeps = WorkDeps & { failing: Set<bigint> }
 
-/** `withdrawing`: services; `wallets`: those that a webhook named. */
-type ApplyFollowUps = Record<'reported' | 'named' | 'withdrawing' | 'wallets', ReadonlySet<string>>
-
-async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
-  const reported = new Set<string>()
-  const named = new Set<string>()
-  const withdrawing = new Set<string>()
-  const wallets = new Set<string>()
+/** @throws the first failed wake-up, once all is applied */
+async function applyAll(deps: DaemonWorkDeps): Promise<void> {
+  const faults: unknown[] = []
   for (;;) {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
     await numberAndDeliver(deps)
-    for (const id of applied.reported) reported.add(id)
-    for (const network of applied.named) named.add(network)
-    for (const { service, wallet } of applied.withdrawing)
-      if (wallet === null) withdrawing.add(service)
-      else wallets.add(wallet)
-    if (applied.rows === 0) return { reported, named, withdrawing, wallets }
+    // After each batch: while webhooks keep arriving, there is always another one.
+    await wakeReaders(deps, applied).catch((fault: unknown) => faults.push(fault))
+    if (applied.rows === 0) break
   }
+  if (faults.length > 0) throw faults[0]
 }
 
 async function numberAndDeliver({ db, observe, deliver }: DaemonWorkDeps): Promise<void> {

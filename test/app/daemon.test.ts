@@ -1,7 +1,8 @@
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import type { Role } from '../../src/health.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
@@ -9,6 +10,7 @@ import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { makeSecret } from '../support/sign-webhook.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
+import { until } from '../support/until.ts'
 
 let anvil: Anvil
 let token: TestToken
@@ -24,7 +26,12 @@ afterAll(async () => {
   await anvil.stop()
 })
 
-async function start(decimals: string, rpcUrl = anvil.url): Promise<Daemon> {
+type Start = { rpcUrl: string; roles: Role[]; log: Logger }
+
+async function start(
+  decimals: string,
+  { rpcUrl = anvil.url, roles = [], log = pino({ level: 'silent' }) }: Partial<Start> = {},
+): Promise<Daemon> {
   const asset = `{ symbol: TKN, contract: "${token.address}" ${decimals} }`
   const settings = parseSettings(
     {
@@ -39,7 +46,7 @@ async function start(decimals: string, rpcUrl = anvil.url): Promise<Daemon> {
     },
     () => `networks: [{ name: base, family: evm, chainId: 8453, assets: [${asset}] }]`,
   )
-  return startDaemon(settings, { roles: [], version: 'test', log: pino({ level: 'silent' }) })
+  return startDaemon(settings, { roles, version: 'test', log })
 }
 
 async function pinned(): Promise<number | undefined> {
@@ -51,17 +58,20 @@ async function pinned(): Promise<number | undefined> {
 
 test('a new asset needs its chain at the start, to tell its decimals; later starts do not', async () => {
   const away = `http://${loopback}:${await freePort()}`
-  await expect(start('', away)).rejects.toThrow(
+  await expect(start('', { rpcUrl: away })).rejects.toThrow(
     /the decimals of TKN on base, which the settings do not state/,
   )
   await (await start('')).stop()
   expect(await pinned()).toBe(18)
-  await (await start('', away)).stop()
+  await (await start('', { rpcUrl: away })).stop()
 })
 
 test('a number that is not that of the chain stops the reading of its network, and can be mended', async () => {
-  const daemon = await start(', decimals: 6')
-  await expect(daemon.processAll()).rejects.toThrow(/asset TKN .*: expected decimals 6, found 18/)
+  const lines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
+  const daemon = await start(', decimals: 6', { roles: ['worker', 'scheduler'], log })
+  const wrong = /"event":"job_failed".*asset TKN .*: expected decimals 6, found 18/
+  await until('reading stops', () => lines.some((line) => wrong.test(line)) || null)
   await daemon.stop()
   await (await start(', decimals: 18')).stop()
   expect(await pinned()).toBe(18)

@@ -40,7 +40,7 @@ test('a worker that starts while Postgres restarts waits for it, and says so', a
 })
 
 test('a start gives up on a server that stays away, and on a refusal at once', async () => {
-  const bounds = { maxMs: 50, retryEveryMs: 10, reportEveryMs: 1000 }
+  const bounds = { maxMs: 500, retryEveryMs: 10, reportEveryMs: 1000 }
   const said: unknown[] = []
   const failing = (error: Error) => {
     let calls = 0

@@ -14,13 +14,7 @@ import { at, base, claim, delivery, payment, txId, walletAddress, webhook } from
 import { evmNetwork } from '../support/made-up-networks.ts'
 import { vocabulary } from '../support/own-payloads.ts'
 import { ownProfile } from '../support/profile.ts'
-import {
-  ofDefault,
-  openScriptedWork,
-  type ScriptedWork,
-  transfer,
-  unlistedOwners,
-} from '../support/scripted-work.ts'
+import { ofDefault, openScriptedWork, type ScriptedWork, unlistedOwners } from '../support/scripted-work.ts'
 import { tamper } from '../support/tamper.ts'
 
 let world: ScriptedWork
@@ -96,14 +90,6 @@ test('events are numbered after each batch, and those of a worker that was kille
   await books.receive(payment())
   await work().apply()
   expect(await types()).toEqual(expect.arrayContaining(['deposit.final']))
-})
-
-test('everything there is to do is done without a queue', async () => {
-  world.scans = [{ transfers: [], more: true }, { transfers: [transfer] }]
-  await books.receive(webhook(), claim(), delivery())
-  await work().all()
-  expect(await states()).toEqual(['reconciled'])
-  expect(reported.filter((one) => one.startsWith('wake'))).toEqual([])
 })
 
 test('hostile words of the service end as named mismatches, and what stands beside them is applied', async () => {
@@ -222,12 +208,11 @@ test('a process whose clock is ahead reads on from where reading is, and what it
     },
     readDeposit: () => Promise.resolve(record()),
   }
-  const cadence = { youngMs: 0, quietMs: 0 }
-  const set = { clients: ofDefault(client), cadence, sweepEveryMs: 3_600_000 }
-  const cursor = JSON.stringify({ readAt: ahead().getTime(), sweptAt: Date.now() })
+  const set = { clients: ofDefault(client), youngMs: 0, quietMs: 0, sweepEveryMs: 3_600_000 }
+  const cursor = JSON.stringify({ readAt: ahead().getTime(), backAt: Date.now(), sweptAt: Date.now() })
   await sql`insert into stream (name, cursor) values ('poll', ${cursor}::jsonb)`.execute(books.db)
   const wrong = work({ ...set, now: ahead })
-  for (let time = 0; time < 3; time++) await wrong.all()
+  for (let time = 0; time < 3; time++) await wrong.poll('default')
   await wrong.read('dep_1')
   status = 'settled'
   await work({ ...set, now: () => new Date() }).read('dep_1')

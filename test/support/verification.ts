@@ -4,11 +4,7 @@ import type { StagedTransfer, TransactionReading } from '../../src/chain/types.t
 import type { NetworkName } from '../../src/core/asset.ts'
 import type { Observation } from '../../src/core/evidence.ts'
 import { encodePosition, scanStream } from '../../src/jobs/chain/scan-position.ts'
-import {
-  type ChainVerificationResult,
-  type TransactionReader,
-  verifyTransactions,
-} from '../../src/jobs/chain/verify-transactions.ts'
+import { type TransactionReader, verifyTransactions } from '../../src/jobs/chain/verify-transactions.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { moveCursor, takeLease } from '../../src/store/streams.ts'
 import { type Books, openBooks } from './books.ts'
@@ -28,7 +24,7 @@ export type Verification = AsyncDisposable & {
   /** Puts the scan of a network where it has read all that is final. */
   stand(epoch: number, network?: NetworkName): Promise<void>
   /** One run, and the transactions that it read. */
-  verify(answers: Answers | TransactionReader): Promise<ChainVerificationResult & { asked: string[] }>
+  verify(answers: Answers | TransactionReader): Promise<{ stored: number; asked: string[] }>
   /** State of each deposit, whether a chain showed it, and what is open. */
   deposits(): Promise<string[]>
   /** Each transaction of Base that was asked for and not found, and whether it is read again. */
@@ -49,10 +45,8 @@ export async function openVerification(): Promise<Verification> {
     async verify(answers: Answers | TransactionReader) {
       const asked: string[] = []
       const reader = isReader(answers) ? answers : readerOf(answers, asked)
-      return {
-        ...(await verifyTransactions({ db: books.db, now, mayRead: () => clock.mayRead }, reader)),
-        asked,
-      }
+      const stored = await verifyTransactions({ db: books.db, now, mayRead: () => clock.mayRead }, reader)
+      return { stored, asked }
     },
     deposits: () => depositsOf(books),
     waiting: () => waitingIn(books),

@@ -12,12 +12,7 @@ import type { ProvenNetwork } from './proof-run.ts'
 import { proveBalances } from './prove-balances.ts'
 import { type NetworkReader, type ScanDeps, type ScanReport, scanNetwork } from './scan.ts'
 import { type SearchReader, searchLegs } from './search-legs.ts'
-import {
-  type ChainVerificationResult,
-  type TransactionReader,
-  type VerifyDeps,
-  verifyTransactions,
-} from './verify-transactions.ts'
+import { type TransactionReader, type VerifyDeps, verifyTransactions } from './verify-transactions.ts'
 
 type ChainWorkReader = NetworkReader & TransactionReader & SearchReader
 
@@ -42,10 +37,6 @@ export type ChainWork = {
   /** Reads transactions that the service names, and searches for overdue transfers. */
   verify: (network: string) => Promise<void>
   prove: (network: string) => Promise<void>
-  /** Without wake-ups. */
-  readAll: () => Promise<void>
-  /** Without wake-ups. Resolves to whether new evidence was stored. */
-  verifyAll: () => Promise<boolean>
 }
 
 export function createNetworkWork(deps: NetworkWorkDeps): ChainWork {
@@ -72,29 +63,10 @@ export function createNetworkWork(deps: NetworkWorkDeps): ChainWork {
     async verify(network) {
       const reader = await readerOf(network)
       const mayRead = () => deps.mayVerify(network, deps.now().getTime())
-      const { stored } = await verify({ ...deps, mayRead }, reader)
+      const stored = await verify({ ...deps, mayRead }, reader)
       await wakeIf(stored > 0, 'apply')
     },
     prove: (network) => proveNetwork(deps, network),
-    async verifyAll() {
-      let stored = 0
-      for (const network of deps.readers.keys()) {
-        const reader = await readerOf(network)
-        for (let more = true; more; ) {
-          const verified = await verify({ ...deps, mayRead: () => true }, reader)
-          stored += verified.stored
-          more = verified.more
-        }
-      }
-      return stored > 0
-    },
-    async readAll() {
-      for (const network of deps.readers.keys()) {
-        const reader = await readerOf(network)
-        while ((await scanNext(reader))?.more) continue
-        while ((await backfillNext(reader))?.more) continue
-      }
-    },
   }
 }
 
@@ -114,14 +86,14 @@ async function proveNetwork(deps: NetworkWorkDeps, name: string): Promise<void> 
 }
 
 /** Both run even if one fails. A transaction that reading by hash finds needs no search. */
-async function verify(deps: VerifyDeps, reader: ChainWorkReader): Promise<ChainVerificationResult> {
+async function verify(deps: VerifyDeps, reader: ChainWorkReader): Promise<number> {
   const [named, searched] = await Promise.allSettled([
     verifyTransactions(deps, reader),
     searchLegs(deps, reader),
   ])
   if (named.status === 'rejected') throw named.reason
   if (searched.status === 'rejected') throw searched.reason
-  return { stored: named.value.stored + searched.value.stored, more: named.value.more || searched.value.more }
+  return named.value + searched.value
 }
 
 /** Null while another process scans the network. */

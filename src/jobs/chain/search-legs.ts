@@ -18,7 +18,6 @@ import { inTransaction } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import {
   asError,
-  type ChainVerificationResult,
   countAllowed,
   failureOf,
   putOffForHistoryMs,
@@ -43,21 +42,22 @@ type LegSearchResult = { search: LegSearch; failedAt: bigint | null; isReadable:
 /**
  * Searches for transfers that the service claims and no scan has found, whether or not the address book has their
  * addresses. Safe to run twice and concurrently.
+ * @returns how many results were stored
  * @throws the first failure of a search, after the results of the others are stored; the search is repeated later
  */
-export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promise<ChainVerificationResult> {
+export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promise<number> {
   const { db, mayRead } = deps
   const { network } = reader
   const now = deps.now()
   const waiting = await dropShown(db, { network, now }, rowsMax + 1)
   if (waiting > rowsMax && (await isReadingHistory(db, network))) {
     await putOffSearches(db, { network, now }, putOffForHistoryMs)
-    return { stored: 0, more: false }
+    return 0
   }
   const allowed = countAllowed(Math.min(waiting, rowsMax), mayRead)
-  if (allowed === 0) return { stored: 0, more: false }
+  if (allowed === 0) return 0
   const due = await takeDueSearches(db, { network, now }, { rowsMax: allowed, firstPauseMs })
-  if (due.length === 0) return { stored: 0, more: false }
+  if (due.length === 0) return 0
   const watched = new Set((await readWatchList(db, network)).map(({ address }) => address))
   const answers = await mapBounded(
     [...due],
@@ -89,7 +89,7 @@ export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promis
   })
   const fault = answers.find((one) => one instanceof Error)
   if (fault !== undefined) throw fault
-  return { stored, more: due.length === rowsMax }
+  return stored
 }
 
 type NamedReading = TransactionReading | null

@@ -29,11 +29,6 @@ export type VerifyDeps = {
 
 export type TransactionReader = { network: NetworkName } & Pick<OnDemandReader, 'readTransaction'>
 
-export type ChainVerificationResult = {
-  stored: number
-  more: boolean
-}
-
 /** Per run. */
 export const rowsMax = 20
 export const readAtOnce = 4
@@ -49,20 +44,16 @@ const triesMax = 16
 const payeeTriesMax = 1000
 const pause = { firstMs: 2000, longestMs: 600_000 }
 
-const nothing: ChainVerificationResult = { stored: 0, more: false }
-
 /**
  * Reads transactions that the service names and no scan has found. Safe to run twice and concurrently.
+ * @returns how many results were stored
  * @throws the first failure of a reading, after the results of the others are stored; it is repeated later
  */
-export async function verifyTransactions(
-  deps: VerifyDeps,
-  reader: TransactionReader,
-): Promise<ChainVerificationResult> {
+export async function verifyTransactions(deps: VerifyDeps, reader: TransactionReader): Promise<number> {
   const { db } = deps
   // The first scan decides where reading begins.
   const position = await positionOf(db, reader.network)
-  if (position === null) return nothing
+  if (position === null) return 0
   const now = deps.now()
   const due = await takeDue(deps, reader, now)
   const book = withPayees(await readWatchList(db, reader.network), due)
@@ -70,7 +61,7 @@ export async function verifyTransactions(
   const stored = await inTransaction(db, (tx) => store(tx, reader, { answers, book, position, now }))
   const fault = answers.map(({ reading }) => reading).find((one) => one instanceof Error)
   if (fault !== undefined) throw fault
-  return { stored, more: due.length === rowsMax }
+  return stored
 }
 
 type BookEntry = Pick<WatchEntry, 'address' | 'role'> & { isPayee?: true }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { ServiceName } from '../../core/evidence.ts'
 import { reach } from '../../failpoint.ts'
-import type { DepositPage } from '../../provider/deposit-client.ts'
+import type { DepositClient, DepositPage } from '../../provider/deposit-client.ts'
 import type { PageMark } from '../../provider/paging.ts'
 import { inTransaction } from '../../store/database.ts'
 import { isMorePending } from '../../store/inbox.ts'
@@ -68,7 +68,9 @@ async function pollUnder(taken: Lease, deps: PollDeps, reading: PollReport): Pro
   const recent = await readRecent(polling, before, reading)
   reach('poll.read')
   lease = await save(deps, lease, { position: recent, reading })
-  const swept = await sweepRecords(polling, recent, reading)
+  const backed = await readBack(polling, recent, reading)
+  lease = await save(deps, lease, { position: backed, reading })
+  const swept = await sweepRecords(polling, backed, reading)
   lease = await save(deps, lease, { position: swept, reading })
   await readMissed(polling, reading)
 }
@@ -141,7 +143,6 @@ async function settleMisses(
 }
 
 const recentPagesMax = 200
-const deepEveryMs = 60_000
 
 /**
  * May continue the window of the previous run. Records that change meanwhile belong to the next window, which reaches
@@ -152,49 +153,86 @@ async function readRecent(
   position: PollPosition,
   reading: PollReport,
 ): Promise<PollPosition> {
-  const window = position.window ?? (await openWindow(deps, position))
-  const onPage = (next: PageMark) => deps.keepPosition({ ...position, window: { ...window, mark: next } })
-  const { end, mark, lastMark } = await walkPages(deps, { ...walkOf(window), onPage }, reading)
-  if (end === 'paused') return { ...position, window: { ...window, mark } }
+  const window = position.window ?? recentWindow(deps, position)
+  const inWindow = { pagesMax: recentPagesMax, at: (left: Window) => ({ ...position, window: left }) }
+  const { left, lastMark } = await readWindow(deps, { window, ...inWindow }, reading)
+  if (left === null) return { ...position, readAt: window.startedAt, window: null, tail: lastMark }
   // The expired mark may also be the end of an oldest-first list.
-  if (end === 'expired') return { ...position, tail: null, window: { ...window, mark: null } }
-  const { startedAt: readAt, deepAt } = window
-  return { ...position, readAt, deepAt, window: null, tail: lastMark }
+  return { ...position, window: left, tail: left.mark === null ? null : position.tail }
 }
 
-function walkOf({ mark, since, readBackTo }: Window) {
+const backPagesMax = 100
+const backEveryMs = 60_000
+
+/** Some pages of each run, so that recent records do not wait for it. */
+async function readBack(
+  deps: LeasedPollDeps,
+  position: PollPosition,
+  reading: PollReport,
+): Promise<PollPosition> {
+  const window = position.back ?? (await backWindow(deps, position))
+  if (window === null) return position
+  const inWindow = { pagesMax: backPagesMax, at: (back: Window) => ({ ...position, back }) }
+  const { left } = await readWindow(deps, { window, ...inWindow }, reading)
+  return left === null ? { ...position, backAt: window.startedAt, back: null } : { ...position, back: left }
+}
+
+type WindowWalk = { window: Window; pagesMax: number; at: (left: Window) => PollPosition }
+
+/** `left`: null once the window is read to its end. */
+async function readWindow(
+  deps: LeasedPollDeps,
+  { window, pagesMax, at }: WindowWalk,
+  reading: PollReport,
+): Promise<{ left: Window | null; lastMark: PageMark }> {
+  const { mark: from, since, readBackTo } = window
   const isEnough = ({ records }: DepositPage) =>
     readBackTo !== null && records.some(({ time }) => time !== null && time.getTime() < readBackTo)
-  return { from: mark, since: since === null ? null : new Date(since), pagesMax: recentPagesMax, isEnough }
+  const onPage = (mark: PageMark) => deps.keepPosition(at({ ...window, mark }))
+  const walk = { from, since: since === null ? null : new Date(since), pagesMax, isEnough, onPage }
+  const { end, mark, lastMark } = await walkPages(deps, walk, reading)
+  return { left: end === 'reached' ? null : { ...window, mark }, lastMark }
 }
 
-async function openWindow(deps: PollDeps, position: PollPosition): Promise<Window> {
-  const startedAt = deps.now().getTime()
-  // A far future comes from a wrong clock.
-  const isDeep = Math.abs(startedAt - position.deepAt) >= deepEveryMs
-  const span = await spanOf(deps, position, { startedAt, isDeep })
-  const deepAt = isDeep ? startedAt : position.deepAt
-  const { since, order } = deps.client.list
-  const mark = since === undefined && order === 'oldest-first' ? position.tail : null
-  return { startedAt, deepAt, mark, ...span }
-}
+/** For services whose clock differs, or whose list is a moment behind. */
+const recentOverlapMs = 5000
 
-/** A list of updates is read from the last reading on, others back to the oldest open deposit. */
-async function spanOf(
-  { db, client, overlapMs, sweepEveryMs }: PollDeps,
-  { readAt }: PollPosition,
-  { startedAt, isDeep }: { startedAt: number; isDeep: boolean },
-): Promise<Pick<Window, 'since' | 'readBackTo'>> {
+/** From the last reading on. Of a list by creation, records that were created shortly before may change, too. */
+function recentWindow({ client, now, overlapMs, sweepEveryMs }: PollDeps, position: PollPosition): Window {
   const { since, order } = client.list
+  const startedAt = now().getTime()
   // A future comes from a wrong clock: nothing was read up to it.
-  const readTo = Math.min(readAt ?? startedAt, startedAt)
-  if (since?.of === 'updated') return { since: readTo - overlapMs, readBackTo: null }
-  const oldest = isDeep ? await oldestOfInterest(db, client.service, startedAt) : startedAt
+  const readTo = Math.min(position.readAt ?? startedAt, startedAt)
+  if (since?.of === 'updated')
+    return openWindow(client, startedAt, readTo - Math.min(recentOverlapMs, overlapMs))
   // A record since the last reading may belong to no open deposit. The full reading covers older ones.
-  const lastRead = Math.max(readTo, startedAt - sweepEveryMs)
-  const from = Math.min(oldest, lastRead) - overlapMs
-  if (since !== undefined) return { since: from, readBackTo: null }
-  return { since: null, readBackTo: order === 'newest-first' ? from : null }
+  const window = openWindow(client, startedAt, Math.max(readTo, startedAt - sweepEveryMs) - overlapMs)
+  return since === undefined && order === 'oldest-first' ? { ...window, mark: position.tail } : window
+}
+
+/**
+ * A list of updates is read from the last such reading on, others back to the oldest open deposit.
+ * @returns null if it is not due, or if the list has no order or is read from its end on
+ */
+async function backWindow(
+  { db, client, now, overlapMs }: PollDeps,
+  { backAt }: PollPosition,
+): Promise<Window | null> {
+  const { since, order } = client.list
+  const startedAt = now().getTime()
+  const isBounded = since !== undefined || order === 'newest-first'
+  // A far future comes from a wrong clock.
+  if (!isBounded || (backAt !== null && Math.abs(startedAt - backAt) < backEveryMs)) return null
+  const from =
+    since?.of === 'updated'
+      ? Math.min(backAt ?? startedAt, startedAt)
+      : await oldestOfInterest(db, client.service, startedAt)
+  return openWindow(client, startedAt, from - overlapMs)
+}
+
+function openWindow({ list: { since, order } }: DepositClient, startedAt: number, from: number): Window {
+  if (since !== undefined) return { startedAt, since: from, readBackTo: null, mark: null }
+  return { startedAt, since: null, readBackTo: order === 'newest-first' ? from : null, mark: null }
 }
 
 /** Deposits open longer than this no longer extend every poll back to them. */
@@ -219,7 +257,7 @@ const pauseMs = 1000
 const setBack = sql`interval '2 minutes'`
 
 /**
- * Always true while a deposit is young or a full reading is in progress, otherwise after the quiet interval. Uses the
+ * Always true while a deposit is young or a longer reading is in progress, otherwise after the quiet interval. Uses the
  * database clock, so that all schedulers agree.
  */
 export async function isPollDue(
@@ -230,7 +268,7 @@ export async function isPollDue(
   const { rows } = await sql<{ is_due: boolean }>`
     select not exists (
       select from stream where name = ${pollStream(service)} and succeeded_at < now() + ${setBack} and succeeded_at > now() - case
-        when jsonb_typeof(cursor -> 'sweep') = 'object' or exists (
+        when 'object' in (jsonb_typeof(cursor -> 'back'), jsonb_typeof(cursor -> 'sweep')) or exists (
           select from deposit where service = ${service} and state in ('observed', 'confirmed', 'settling', 'settled', 'held')
             and merged_into is null and created_at > now() - ${youngMs}::float8 * interval '1 millisecond'
         ) then ${pauseMs}::float8 else ${quietMs}::float8 end * interval '1 millisecond'

@@ -10,8 +10,10 @@ export const pollStream = (service: ServiceName): string =>
 export type PollPosition = {
   /** Null before the first reading. */
   readAt: number | null
-  deepAt: number
   window: Window | null
+  /** Reads back beyond the last readings, for records that appeared late. Null before the first. */
+  backAt: number | null
+  back: Window | null
   tail: PageMark
   sweep: { startedAt: number; mark: PageMark } | null
   sweptAt: number | null
@@ -21,8 +23,6 @@ export type PollPosition = {
 /** From a time on, back to a time, or from the end of the list on. */
 export type Window = {
   startedAt: number
-  /** Becomes the position's `deepAt` when the window is complete. */
-  deepAt: number
   since: number | null
   readBackTo: number | null
   mark: PageMark
@@ -30,8 +30,9 @@ export type Window = {
 
 export const beginning: PollPosition = {
   readAt: null,
-  deepAt: 0,
   window: null,
+  backAt: null,
+  back: null,
   tail: null,
   sweep: null,
   sweptAt: null,
@@ -43,8 +44,8 @@ export const beginning: PollPosition = {
  * @param cursor null before the first reading
  */
 export function positionIn(list: ListProfile, cursor: unknown): PollPosition {
-  const position = (cursor as PollPosition | null) ?? beginning
+  const position = { ...beginning, ...(cursor as PollPosition | null) }
   const listedBy = createHash('sha256').update(JSON.stringify(list)).digest('hex')
   if (position.listedBy === null || position.listedBy === listedBy) return { ...position, listedBy }
-  return { ...position, window: null, tail: null, sweep: null, sweptAt: null, listedBy }
+  return { ...position, window: null, back: null, tail: null, sweep: null, sweptAt: null, listedBy }
 }

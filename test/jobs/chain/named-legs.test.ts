@@ -63,7 +63,7 @@ describe.each([
 
   /** @returns how many chain transfers and failures are new */
   async function verify(): Promise<number> {
-    const { stored } = await verifyTransactions({ db: books.db, now, mayRead: () => true }, reader)
+    const stored = await verifyTransactions({ db: books.db, now, mayRead: () => true }, reader)
     await books.settle()
     return stored
   }

@@ -150,11 +150,3 @@ test('a withdrawal on a network that nobody reads is proved once that is read', 
   const { rows } = await sql`select state from withdrawal`.execute(books.db)
   expect(rows).toEqual([{ state: 'paid' }])
 })
-
-test('everything there is to do holds what is named, too', async () => {
-  world.verifications = [seenPayment]
-  await books.receive(webhook({ status: 'observed' }))
-  await work({ readNetworks, now: () => at(6) }).all()
-  const rows = await books.db.selectFrom('deposit').select(['chain_at', 'state']).execute()
-  expect(rows).toEqual([{ chain_at: at(6), state: 'observed' }])
-})

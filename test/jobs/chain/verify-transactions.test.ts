@@ -35,7 +35,7 @@ const named = txId('pay')
 
 test('what a named transaction moved is booked as if a scan had found it', async () => {
   await world.report(webhook(early))
-  expect(await world.verify({ [named]: reads(moved()) })).toEqual({ stored: 1, more: false, asked: [named] })
+  expect(await world.verify({ [named]: reads(moved()) })).toEqual({ stored: 1, asked: [named] })
   await world.report()
   expect(await world.deposits()).toEqual(['confirmed t'])
   expect(await world.waiting()).toEqual([])
@@ -114,7 +114,7 @@ test('one transaction that is named for two deposits is read once', async () => 
   const other = moved({ to: walletAddress, index: '1' })
   expect(await world.verify({ [named]: reads(moved(), other) })).toEqual({
     stored: 2,
-    more: false,
+
     asked: [named],
   })
   await world.report()
@@ -166,7 +166,7 @@ test('the recipient of a withdrawal need not be watched, and is read once the sc
   const paid = { to: stranger, tx, amount: 40n as Amount }
   await world.report(withdrawal({ network: base, to: stranger, tx, amount: 40n, asset: usdcOnBase }))
   const above = await world.verify({ [tx]: reads(moved({ ...paid, height: 21n })) })
-  expect(above).toEqual({ stored: 0, more: false, asked: [tx] })
+  expect(above).toEqual({ stored: 0, asked: [tx] })
   expect(await world.waiting()).toEqual([[tx, true]])
   world.now = at(7)
   expect(await world.verify({ [tx]: reads(moved({ ...paid, height: 19n })) })).toMatchObject({ stored: 1 })

@@ -77,7 +77,7 @@ test('a poll that stored something has it applied, one that did not lets it be',
   await poll('default')
   await age('1 day')
   await poll('default')
-  expect(reported).toEqual(['list', 'wake apply', 'all', 'list'])
+  expect(reported).toEqual(['list', 'wake apply', 'list', 'all', 'list'])
 })
 
 test('while no deposit is young, the service is asked once in the quiet time', async () => {
@@ -90,6 +90,17 @@ test('while no deposit is young, the service is asked once in the quiet time', a
   await age('61 minutes')
   await poll('default')
   expect(reported).toEqual(['list'])
+})
+
+test('while late records are read back, it is asked each time, with a pause', async () => {
+  const { poll } = work()
+  await poll('default')
+  const back = JSON.stringify({ startedAt: Date.now(), since: 0, readBackTo: null, mark: null })
+  await sql`update stream set cursor = jsonb_set(cursor, '{back}', ${back}::jsonb)`.execute(books.db)
+  reported.length = 0
+  await age('2 seconds')
+  await poll('default')
+  expect(reported).toEqual(['list', 'list'])
 })
 
 test('while a deposit is young, it is asked each time, with a pause', async () => {
@@ -123,6 +134,24 @@ test('deposits that webhooks told of are read alone at once; of many, the list i
   await books.receive(...ids.map((serviceId) => webhook({ serviceId, deposit: { tx: null } })))
   await apply()
   expect(readsWoken()).toEqual(['wake poll default'])
+})
+
+test('they are read after each batch, also while webhooks keep arriving', async () => {
+  const more = [webhook({ serviceId: 'dep_2' as ServiceId, deposit: { tx: null } })]
+  const wake: WorkDeps['wake'] = (job, key = '') => {
+    reported.push(`wake ${job} ${key}`)
+    return books.receive(...more.splice(0))
+  }
+  await books.receive(webhook())
+  await work({ wake }).apply()
+  expect(readsWoken()).toEqual(['wake read dep_1', 'wake read dep_2'])
+})
+
+test('a wake-up that fails is reported once all is applied', async () => {
+  await books.receive(webhook())
+  const { apply } = work({ wake: () => Promise.reject(new Error('no queue')) })
+  await expect(apply()).rejects.toThrow('no queue')
+  expect(await books.db.selectFrom('inbox_pending').selectAll().execute()).toEqual([])
 })
 
 test('where records cannot be read alone, the list is read at once after a webhook', async () => {

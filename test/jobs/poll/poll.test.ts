@@ -20,13 +20,14 @@ beforeEach(async () => {
 })
 afterEach(() => stack.disposeAsync())
 
-/** From here on the service lists so; all records were read in full just now. */
+/** From here on the service lists so; all records were read, and read in full, just now. */
 async function listedBy(form: ListForm, position: Partial<PollPosition> = {}): Promise<void> {
   listing = stack.use(await startListing(form))
   const { client } = listing
   const clock = { now: () => at(600), leaseMs: 600_000, overlapMs: 60_000, sweepEveryMs: 360 * 60_000 }
   deps = { db: books.db, client, holder: 'me', ...clock }
-  const cursor = JSON.stringify({ ...beginning, sweptAt: at(600).getTime(), ...position })
+  const now = at(600).getTime()
+  const cursor = JSON.stringify({ ...beginning, backAt: now, sweptAt: now, ...position })
   await sql`insert into stream (name, cursor) values ('poll', ${cursor}::jsonb)
     on conflict (name) do update set cursor = excluded.cursor`.execute(books.db)
 }
@@ -110,7 +111,7 @@ describe('how far back is read', () => {
   test.each<ListForm>([{}, { since: { parameter: 'since', of: 'created' } }])(
     'beyond the last poll, however long ago: nothing that came and went meanwhile is left out of %j',
     async (form) => {
-      await listedBy(form, { readAt: at(570).getTime(), deepAt: at(600).getTime() })
+      await listedBy(form, { readAt: at(570).getTime() })
       listing.records = listed(500, 600)
       await poll()
       expect((await stored()).map(({ id }) => id)).toContain('dep_569')
@@ -118,7 +119,7 @@ describe('how far back is read', () => {
   )
 
   test('no further beyond the last poll than to where a full reading is due', async () => {
-    await listedBy({}, { readAt: 0, deepAt: at(600).getTime() })
+    await listedBy({}, { readAt: 0 })
     listing.records = listed(0, 600)
     expect((await poll())?.pages).toBe(37)
   })
@@ -126,8 +127,9 @@ describe('how far back is read', () => {
   test('to the oldest deposit that is open, and no further', async () => {
     await books.receive(claim({ receivedAt: at(590) }), payment({ blockAt: at(580), receivedAt: at(590) }))
     await books.settle()
+    await listedBy({}, { backAt: null })
     listing.records = listed(541, 600)
-    expect(await poll()).toMatchObject({ pages: 3, stored: 30 })
+    expect(await poll()).toMatchObject({ pages: 4, stored: 30 })
   })
 
   test('to the last page, however old what is open may be', async () => {
@@ -138,15 +140,16 @@ describe('how far back is read', () => {
 
   test('to what was updated since the last poll, where the service can tell', async () => {
     await listedBy({ since: { parameter: 'updated_since', of: 'updated' } }, { readAt: at(590).getTime() })
-    const changed = { ...listed(1, 1)[0], updated_at: at(589.5).toISOString() } as ListedRecord
+    const changed = { ...listed(1, 1)[0], updated_at: at(590.5).toISOString() } as ListedRecord
     listing.records = [changed, ...listed(2, 600)]
-    expect(await poll()).toMatchObject({ pages: 2, stored: 13 })
-    expect(listing.asked[0]).toContain(`updated_since=${encodeURIComponent(at(589).toISOString())}`)
+    expect(await poll()).toMatchObject({ pages: 2, stored: 12 })
+    const from = new Date(at(590).getTime() - 5000).toISOString()
+    expect(listing.asked[0]).toContain(`updated_since=${encodeURIComponent(from)}`)
     expect(await poll()).toMatchObject({ stored: 0 })
   })
 
   test('to the oldest that is open, where the service can tell what was created since', async () => {
-    await listedBy({ since: { parameter: 'from', of: 'created' } })
+    await listedBy({ since: { parameter: 'from', of: 'created' } }, { backAt: null })
     await books.receive(claim({ receivedAt: at(590) }), payment({ blockAt: at(580), receivedAt: at(590) }))
     await books.settle()
     listing.records = listed(541, 600)
