@@ -1,6 +1,6 @@
 import { needProgram } from '../test/support/programs-needed.ts'
 import { startRedis } from '../test/support/redis.ts'
-import { type PostgresGround, startPostgresGround } from './postgres-ground.ts'
+import { type Kept, type PostgresGround, startPostgresGround } from './postgres-ground.ts'
 
 /** Both servers of the measurement's own. */
 export type Ground = PostgresGround & { redisUrl: string }
@@ -9,10 +9,7 @@ export type Ground = PostgresGround & { redisUrl: string }
  * @param kept as `startPostgresGround` takes it
  * @throws Error that names the package where there is no Redis
  */
-export async function startGround(
-  stack: AsyncDisposableStack,
-  kept: 'commits' | null = null,
-): Promise<Ground> {
+export async function startGround(stack: AsyncDisposableStack, kept: Kept | null = null): Promise<Ground> {
   needProgram('redis-server')
   const postgres = await startPostgresGround(stack, kept)
   const everySecond = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--dir', postgres.folder]

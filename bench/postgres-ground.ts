@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { pino } from 'pino'
 import { startPostgres } from '../src/sandbox/postgres.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
@@ -18,6 +18,13 @@ export type PostgresGround = {
   inCopy: <Result>(template: string, work: (url: string) => Promise<Result>) => Promise<Result>
   /** What decides how durable and how fast the server is, by its own word. */
   settings: () => Promise<Record<string, string>>
+}
+
+export type Kept = 'commits' | 'statements'
+
+const settingOf: Record<Kept, RawBuilder<unknown>> = {
+  commits: sql`track_commit_timestamp = on`,
+  statements: sql`shared_preload_libraries = pg_stat_statements`,
 }
 
 const postgresSettings = [
@@ -40,10 +47,10 @@ const queryTimeoutMs = 3_600_000
 const open = (url: string) =>
   openDatabase<Tables>({ url, poolMax: 4, applicationName: 'bench', queryTimeoutMs })
 
-/** @param kept `commits`: when each transaction was committed can be read afterwards. */
+/** @param kept `commits`: when each transaction was committed, and `statements`: what each cost, can be read afterwards. */
 export async function startPostgresGround(
   stack: AsyncDisposableStack,
-  kept: 'commits' | null = null,
+  kept: Kept | null = null,
 ): Promise<PostgresGround> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-bench-'))
   // COPY writes files as the server's user, which is another one if root runs the bench.
@@ -52,8 +59,8 @@ export async function startPostgresGround(
   const settings = { folder, durability: 'full', sharedBuffers, log: pino({ level: 'warn' }) } as const
   let postgres = await startPostgres(settings)
   stack.defer(() => postgres.stop())
-  if (kept === 'commits') {
-    await keepCommitTimes(postgres.url('postgres'))
+  if (kept !== null) {
+    await keep(postgres.url('postgres'), settingOf[kept])
     await postgres.stop()
     postgres = await startPostgres(settings)
   }
@@ -97,10 +104,10 @@ export async function startPostgresGround(
   }
 }
 
-async function keepCommitTimes(url: string): Promise<void> {
+async function keep(url: string, setting: RawBuilder<unknown>): Promise<void> {
   const db = open(url)
   try {
-    await sql`alter system set track_commit_timestamp = on`.execute(db)
+    await sql`alter system set ${setting}`.execute(db)
   } finally {
     await db.destroy()
   }

@@ -228,6 +228,12 @@ table public.deposit (
   updated_at timestamp with time zone not null default now(),
   webhook_at timestamp with time zone
 );
+table public.deposit_count (
+  count bigint not null,
+  network text not null,
+  service text not null,
+  state text not null
+);
 table public.disposal (
   account text not null,
   acquired_at timestamp with time zone,
@@ -3020,6 +3026,27 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.count_deposits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into public.deposit_count
+    select state, service, coalesce(network, ''), count(*) from now_so where merged_into is null group by 1, 2, 3;
+  else
+    insert into public.deposit_count
+    select state, service, coalesce(network, ''), sum(change) from (
+      select state, service, network, 1 as change from now_so where merged_into is null
+      union all select state, service, network, -1 from before where merged_into is null
+    ) as changed
+    group by 1, 2, 3 having sum(change) <> 0;
+  end if;
+  return null;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.fits_pattern(account text, pattern text)
  RETURNS boolean
  LANGUAGE sql
@@ -3648,6 +3675,8 @@ CREATE TRIGGER cosignature_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON pu
 CREATE TRIGGER credit_safety_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credit_safety FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER decision_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decision FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER decision_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decision_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER deposit_counted AFTER INSERT ON public.deposit REFERENCING NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION count_deposits();
+CREATE TRIGGER deposit_counted_again AFTER UPDATE ON public.deposit REFERENCING OLD TABLE AS before NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION count_deposits();
 CREATE TRIGGER disposal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.disposal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_late AFTER INSERT ON public.disposal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
 CREATE TRIGGER event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3696,6 +3725,7 @@ CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE 
 
 grant delete, insert on public.invitation to depositd_decider;
 grant delete, insert, select on public.chain_movement to depositd_daemon;
+grant delete, insert, select on public.deposit_count to depositd_daemon;
 grant delete, insert, select on public.event_attempt to depositd_daemon;
 grant delete, insert, select on public.event_pending to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
@@ -3962,6 +3992,8 @@ grant select on public.decision_event to depositd_daemon;
 grant select on public.decision_event to depositd_viewer;
 grant select on public.deposit to depositd_backup;
 grant select on public.deposit to depositd_viewer;
+grant select on public.deposit_count to depositd_backup;
+grant select on public.deposit_count to depositd_viewer;
 grant select on public.deposit_report to depositd_backup;
 grant select on public.deposit_report to depositd_daemon;
 grant select on public.deposit_report to depositd_viewer;

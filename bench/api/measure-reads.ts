@@ -9,7 +9,7 @@ import type { Ground } from '../ground.ts'
 import { prepareEach, send } from '../intake/load.ts'
 import { sendPaced } from '../journey/send-paced.ts'
 import { type ClaimWebhook, type Journey, startJourney, untilApplied } from '../journey/start-journey.ts'
-import { madeTransaction, storeDeposits } from '../scrape/store-deposits.ts'
+import { madeTransaction, monthOf, storeDeposits } from '../scrape/store-deposits.ts'
 import { quantile } from '../statistics.ts'
 import {
   countOfAll,
@@ -63,7 +63,7 @@ export async function measureReads(
   const { rounds, deposits, webhooks: perArm, secret } = settings
   await using stack = new AsyncDisposableStack()
   const database = await ground.database('read')
-  await storeDeposits(database.db, deposits, progress)
+  await storeDeposits(database.db, monthOf(deposits), progress)
   const { rows: sealed } = await sealBooks(database.db, null)
   progress(`${sealed} rows are sealed\n`)
   const apiPort = await freePort()

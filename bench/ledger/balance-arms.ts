@@ -34,8 +34,8 @@ export const balances: Record<
   },
 }
 
-/** Over how many days the transfers were recorded; the last of them is yesterday. */
-const days = 90
+/** Over how many days the transfers were recorded by default; the last of them is yesterday. */
+const daysDefault = 90
 
 const perPiece = 250_000
 
@@ -46,7 +46,7 @@ const perPiece = 250_000
  */
 export async function fillBooks(
   db: Kysely<Tables>,
-  { transfers, deposits }: { transfers: number; deposits: number },
+  { transfers, deposits, days = daysDefault }: { transfers: number; deposits: number; days?: number },
   progress: (text: string) => void,
 ): Promise<void> {
   await storeDeposit(db)
@@ -55,7 +55,7 @@ export async function fillBooks(
     select 'liabilities:deposits:channel:channel-' || n, ${asset} from generate_series(0, 999) as n
     union all select 'assets:in_transit:base', ${asset}`.execute(db)
   for (let from = 0; from < transfers; from += perPiece) {
-    await fillPiece(db, { from, to: Math.min(from + perPiece, transfers), all: transfers, deposits })
+    await fillPiece(db, { from, to: Math.min(from + perPiece, transfers), all: transfers, deposits, days })
     progress(`B8 ${Math.min(from + perPiece, transfers)} of ${transfers} transfers are stored\n`)
   }
   await sql`vacuum analyze ledger_journal, ledger_transfer`.execute(db)
@@ -64,9 +64,9 @@ export async function fillBooks(
   await sql`vacuum analyze ledger_snapshot`.execute(db)
 }
 
-type Piece = { from: number; to: number; all: number; deposits: number }
+type Piece = { from: number; to: number; all: number; deposits: number; days: number }
 
-async function fillPiece(db: Kysely<Tables>, { from, to, all, deposits }: Piece): Promise<void> {
+async function fillPiece(db: Kysely<Tables>, { from, to, all, deposits, days }: Piece): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx)
     await sql`

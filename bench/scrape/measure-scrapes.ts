@@ -7,7 +7,7 @@ import { prepare, send } from '../intake/load.ts'
 import type { PostgresGround } from '../postgres-ground.ts'
 import { processorMs, watchSessions } from '../processor-time.ts'
 import type { Scraped, ToServe } from './serve.ts'
-import { storeDeposits } from './store-deposits.ts'
+import { monthOf, storeDeposits } from './store-deposits.ts'
 
 export type ScrapeSettings = { rounds: number; deposits: number; everySeconds: number }
 
@@ -42,7 +42,7 @@ export async function measureScrapes(
 ): Promise<Measured> {
   const { rounds, deposits, everySeconds } = settings
   const { url, db } = await ground.database(database)
-  await storeDeposits(db, deposits, progress)
+  await storeDeposits(db, monthOf(deposits), progress)
   const secret = makeSecret()
   await using stack = new AsyncDisposableStack()
   const http = await start({ databaseUrl: url, secret, role: 'http' }, stack)

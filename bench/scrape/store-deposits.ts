@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
+import { recountDeposits } from '../../src/store/books/deposit-counts.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { fillBooks } from '../ledger/balance-arms.ts'
 import { asset } from '../ledger/made-journals.ts'
@@ -8,10 +9,18 @@ import { asset } from '../ledger/made-journals.ts'
 export const openPerThousand = 10
 export const mismatchesPerThousand = 2
 
-/** Deposits came in evenly over so many days; the last came now. */
-const days = 30
-
 const perPiece = 100_000
+
+/** Deposits arrived evenly over so many days, and their books were recorded over three times as many. */
+type MadeDeposits = { deposits: number; days: number; open: number; withMismatch: number }
+
+/** Of the last 30 days. */
+export const monthOf = (deposits: number): MadeDeposits => ({
+  deposits,
+  days: 30,
+  open: Math.floor((deposits * openPerThousand) / 1000),
+  withMismatch: Math.floor((deposits * mismatchesPerThousand) / 1000),
+})
 
 /** The transactions of a deposit by its number, as scattered as real ones. */
 export function madeTransaction(leg: 'pay' | 'forward', number: number): string {
@@ -27,25 +36,30 @@ const txOf = (leg: string) => sql`'0x' || encode(sha256((${`made ${leg} `} || n)
  */
 export async function storeDeposits(
   db: Kysely<Tables>,
-  deposits: number,
-  progress: (text: string) => void,
+  made: MadeDeposits,
+  progress: (text: string) => void = () => undefined,
 ): Promise<void> {
-  await fillBooks(db, { transfers: 2 * deposits, deposits }, progress)
+  const { deposits, days } = made
+  await fillBooks(db, { transfers: 2 * deposits, deposits, days: 3 * days }, progress)
   for (let from = 2; from <= deposits; from += perPiece) {
-    await storePiece(db, { from, to: Math.min(from + perPiece - 1, deposits), all: deposits })
+    await storePiece(db, { from, to: Math.min(from + perPiece - 1, deposits), ...made })
     progress(`${Math.min(from + perPiece - 1, deposits)} of ${deposits} deposits are stored\n`)
   }
   await sql`select setval(pg_get_serial_sequence('evidence_group', 'id'), ${deposits + 1})`.execute(db)
   await sql`select setval(pg_get_serial_sequence('deposit', 'id'), ${deposits + 1})`.execute(db)
   await sql`select setval(pg_get_serial_sequence('inbox', 'id'), ${deposits + 1})`.execute(db)
+  await recountDeposits(db)
   await sql`vacuum analyze evidence_group, deposit, inbox, evidence, mismatch, link_key, credit_safety`.execute(
     db,
   )
 }
 
-type Piece = { from: number; to: number; all: number }
+type Piece = MadeDeposits & { from: number; to: number }
 
-async function storePiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise<void> {
+async function storePiece(
+  db: Kysely<Tables>,
+  { from, to, deposits: all, days, open, withMismatch }: Piece,
+): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx)
     await sql`
@@ -64,7 +78,7 @@ async function storePiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise
         case when not is_open then at + interval '20 minutes' end, case when not is_open then at + interval '20 minutes' end, 3, 3
       from generate_series(${from}::bigint, ${to}::bigint) as n, lateral (
         select now() - (${all} - n) * (${`${days} days`}::interval / ${all}) as at,
-          n > ${all} - ${all}::bigint * ${openPerThousand} / 1000 as is_open
+          n > ${all - open} as is_open
       ) as made`.execute(tx)
     await sql`
       insert into inbox (id, source, source_key, body, received_at) overriding system value
@@ -89,6 +103,6 @@ async function storePiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise
       insert into mismatch (subject, kind, severity, deposit_id, group_id, network, asset, value, opened_at)
       select 'deposit/' || id, 'settlement_missing', 'severe', id, group_id, network, asset, amount, final_at
       from deposit where id between ${from} and ${to}
-        and id > ${all} - ${all}::bigint * ${mismatchesPerThousand} / 1000`.execute(tx)
+        and id > ${all - withMismatch}`.execute(tx)
   })
 }

@@ -3,6 +3,7 @@ import { unreadableKinds } from '../core/mismatch.ts'
 import { reach } from '../failpoint.ts'
 import { workerStream } from '../health.ts'
 import type { DepositClient } from '../provider/deposit-client.ts'
+import { addUpCounts } from '../store/books/deposit-counts.ts'
 import { dueNetworks } from '../store/chain/named-transactions.ts'
 import { pruneAttempts } from '../store/event-deliveries.ts'
 import { numberEvents } from '../store/events.ts'
@@ -82,6 +83,7 @@ export function createWork(options: WorkDeps): DaemonWork {
       await decideDue(deps)
       await numberAndDeliver(deps)
       await pruneAttempts(deps.db)
+      await addUpCounts(deps.db)
       if ((await readPending(deps.db)).oldest > overdueSeconds) await applyAll(deps)
       const due = await dueNetworks(deps.db, [...deps.readers.keys()], deps.now())
       for (const network of due) await deps.wake('verify', network)

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { OpenCases } from '../core/cause.ts'
 import { untiedUnits } from './books/books-audit.ts'
+import { countDeposits, type DepositCount } from './books/deposit-counts.ts'
 import { unexplainedUnits } from './chain/balance-differences.ts'
 import { countGaps } from './chain/coverage.ts'
 import { ageOf, readAlone } from './database.ts'
@@ -154,9 +155,9 @@ async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
   return rows
 }
 
-/** The time these take grows with everything stored. */
+/** The time these take grows with the deposits of a day, the accounts, and the gaps in coverage. */
 export type StoreTotals = {
-  deposits: { state: string; service: string; network: string; count: number }[]
+  deposits: DepositCount[]
   /** Deposits of the last 24 hours. */
   matrix: { service: string; leg: string; source: string; cell: string; count: number }[]
   assets: { asset: string; network: string; symbol: string }[]
@@ -169,9 +170,6 @@ export type StoreTotals = {
 /** One query after another, without parallel workers: at most one processor is busy. */
 export function readTotals(db: Kysely<Tables>): Promise<StoreTotals> {
   return readAlone(db, async (tx) => {
-    const deposits = await sql<StoreTotals['deposits'][number]>`
-      select state, service, coalesce(network, '') as network, count(*)::float8 as count from deposit
-      where merged_into is null group by state, service, network`.execute(tx)
     const matrix = await sql<StoreTotals['matrix'][number]>`
       select service, leg, source, cell, sum(deposits)::float8 as count
       from (
@@ -183,7 +181,7 @@ export function readTotals(db: Kysely<Tables>): Promise<StoreTotals> {
       group by service, leg, source, cell`.execute(tx)
     const { assets, balances, imbalances } = await readBooks(tx)
     return {
-      deposits: deposits.rows,
+      deposits: await countDeposits(tx),
       matrix: matrix.rows,
       assets,
       balances,
@@ -233,10 +231,8 @@ export type Summary = {
 }
 
 export async function summarise(db: Kysely<Tables>): Promise<Summary> {
-  const [states, oldest, mismatches, unbalanced] = await Promise.all([
-    sql<{ state: string; count: number }>`
-      select state, count(*)::float8 as count from deposit
-      where merged_into is null and state <> 'ignored' group by state order by state`.execute(db),
+  const [counts, oldest, mismatches, unbalanced] = await Promise.all([
+    countDeposits(db),
     sql<{ seconds: number }>`
       select coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds from deposit
       where state in ('observed', 'confirmed', 'settling', 'settled') and merged_into is null`.execute(db),
@@ -248,7 +244,9 @@ export async function summarise(db: Kysely<Tables>): Promise<Summary> {
     ),
   ])
   return {
-    states: states.rows,
+    states: [...Map.groupBy(counts, ({ state }) => state)]
+      .filter(([state]) => state !== 'ignored')
+      .map(([state, some]) => ({ state, count: some.reduce((sum, { count }) => sum + count, 0) })),
     oldestOpenSeconds: oldest.rows[0]?.seconds ?? 0,
     mismatches: mismatches.rows,
     isBalanced: unbalanced.rows.length === 0,

@@ -106,7 +106,7 @@ processes with the role \`worker\` have the gauges of the parts \`totals\` and \
 
 const freshness = [
   '## How fresh, and at what cost\n',
-  `A scrape reads the gauges in four independent parts: \`live\` (open and waiting work), \`totals\` (sums over all stored data),
+  `A scrape reads the gauges in four independent parts: \`live\` (open and waiting work), \`totals\` (numbers of deposits, and the books),
 \`scorecard\` and \`queue\`. Simultaneous scrapes of one process share a reading. If reading a part takes longer than
 30 ms, the result is used for 400 times as long (\`live\`, at most half a minute, and \`queue\`, at most a minute) or 600 times as
 long (\`totals\` and \`scorecard\`, at most two minutes). So within these bounds, a part takes at most that share of one processor of

@@ -12,6 +12,7 @@ import {
   syncChecked,
   syncImbalances,
 } from '../../store/books/books-audit.ts'
+import { recountDeposits } from '../../store/books/deposit-counts.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import {
   cutLedger,
@@ -73,6 +74,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
         ...(deps.prices.conversionRates ? [() => addConversionRates(db)] : []),
         () => valueNew(deps),
         async () => observe.mismatches(await auditBooks(db)),
+        () => auditCounts(deps),
         async () => observe.mismatches(await auditSnapshots()),
         ...[...deps.owners].map(([name, client]) => async () => {
           const { changes } = await auditOwners({ ...deps, owners: new Map([[name, client]]) })
@@ -103,6 +105,16 @@ async function readWallets(deps: LedgerWorkDeps, service: ServiceName, named?: s
   for (const { wallet, fault } of faults.get(true) ?? []) observe.jobFailed('wallet', fault, wallet)
   if (isAway) throw unread.at(-1)?.fault
   for (const { wallet } of faults.get(false) ?? []) await wake('wallet', wallet)
+}
+
+/** @throws Error that names what was wrong, and is right now */
+async function auditCounts({ db }: LedgerWorkDeps): Promise<void> {
+  const [first, ...more] = await recountDeposits(db)
+  if (first === undefined) return
+  const { state, service, network, count, kept } = first
+  throw new Error(
+    `numbers of deposits were wrong and are corrected: ${kept} instead of ${count} ${state} of ${service} on ${network === '' ? 'no network' : network}, and ${more.length} more`,
+  )
 }
 
 /** What lasts, like a missing right, must not let the whole audit run again and again. */

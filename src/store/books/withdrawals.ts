@@ -71,7 +71,8 @@ export async function tieWallet(
     with tied as (
       select ${balance}::numeric as balance,
         coalesce((
-          select sum(b.balance) from ledger_balance b where b.account = ${account} and b.asset = ${asset}
+          select t.debit - t.credit from ledger_turnover('infinity', 'infinity', array[${account}::text]) t
+          where t.asset = ${asset}
         ), 0) as books,
         coalesce((
           select sum(w.amount) from withdrawal w

@@ -35,6 +35,15 @@ function follows(after: LinesWish['after']): RawBuilder<unknown> {
   return last ?? sql`true`
 }
 
+/** The rows of `accounting.balances`, from sums of days that are over and later transfers. */
+function currentBalances(accounts = sql`null::text[]`): RawBuilder<unknown> {
+  return sql`(
+    select t.account, t.asset, a.symbol as asset_symbol, accounting.in_units(t.debit - t.credit, a.decimals) as balance,
+      t.debit - t.credit as balance_base
+    from ledger_turnover('infinity', 'infinity', ${accounts}) t join asset a on a.key = t.asset
+  ) as balances`
+}
+
 /** One line per account and asset, all by default. */
 export async function trialBalance(
   db: Kysely<Tables>,
@@ -148,9 +157,13 @@ export async function listBalances(
   { limit, after }: Partial<LinesWish> = {},
 ): Promise<AccountBalanceLine[]> {
   const { rows } = await sql<AccountBalanceLine>`
+    with page as (
+      select account, asset from (select id as account, asset from ledger_account) as known where ${follows(after)}
+      order by asset, account limit ${limit ?? null}::bigint
+    )
     select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
-    from accounting.balances where ${follows(after)}
-    order by asset, account limit ${limit ?? null}::bigint`.execute(db)
+    from page join ${currentBalances(sql`(select array_agg(account) from page)`)} using (account, asset)
+    order by asset, account`.execute(db)
   return rows
 }
 
@@ -162,7 +175,7 @@ export async function lockBalances(
   await sql`select pg_advisory_xact_lock(hashtext('guarded balances'))`.execute(db)
   const { rows } = await sql<AccountBalanceLine>`
     select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
-    from accounting.balances where account = any(${accounts}::text[])`.execute(db)
+    from ${currentBalances(sql`${accounts}::text[]`)}`.execute(db)
   return rows
 }
 
@@ -170,7 +183,7 @@ export async function lockBalances(
 export async function balancesOnOtherSide(db: Kysely<Tables>): Promise<AccountBalanceLine[]> {
   const { rows } = await sql<AccountBalanceLine>`
     select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
-    from accounting.balances
+    from ${currentBalances()}
     where account not like 'trading:%' and balance_base * ledger_side_of(account) < 0
     order by account, asset`.execute(db)
   return rows
@@ -182,7 +195,7 @@ export type BalanceTotal = { asset: string; asset_symbol: string; total: string;
 export async function totalBalances(db: Kysely<Tables>): Promise<BalanceTotal[]> {
   const { rows } = await sql<BalanceTotal>`
     select asset, min(asset_symbol) as asset_symbol, sum(balance)::text as total, sum(balance_base)::text as total_base
-    from accounting.balances
+    from ${currentBalances()}
     group by asset order by asset`.execute(db)
   return rows
 }

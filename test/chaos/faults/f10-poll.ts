@@ -154,7 +154,10 @@ async function pollsThatWere({ daemons }: ChaosWorld, outcome: string): Promise<
   const texts = await Promise.all(
     running.map(async ({ opsUrl }) => (await fetch(`${opsUrl}/metrics`)).text()),
   )
-  const line = new RegExp(`^depositd_poll_requests_total\\{outcome="${outcome}"[^}]*\\} (\\d+)`, 'gm')
+  const line = new RegExp(
+    `^depositd_poll_requests_total\\{service="default",outcome="${outcome}"\\} (\\d+)`,
+    'gm',
+  )
   const counts = texts.flatMap((text) => [...text.matchAll(line)].map(([, value]) => Number(value)))
   return counts.reduce((sum, value) => sum + value, 0)
 }

@@ -107,7 +107,7 @@ export async function copyOwners(world: ChaosWorld, to: Client): Promise<void> {
         `select jsonb_agg(to_jsonb(${table})) as all from ${table}`,
       )
       await to.query(
-        `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
+        `insert into ${table} overriding system value select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
         [JSON.stringify(rows[0]?.all ?? [])],
       )
     }
