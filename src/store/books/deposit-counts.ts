@@ -59,9 +59,7 @@ export async function recountDeposits(db: Kysely<Tables>): Promise<WrongCount[]>
   })
 }
 
-/**
- * A row is replaced once. Its own statement: the next one sees what the holder before has committed.
- */
+/** A statement of its own: the next one sees what the holder before has committed, so each row is replaced once. */
 async function holdCounts(tx: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('deposit counts'))`.execute(tx)
 }
