@@ -47,20 +47,16 @@ async function strikeByService(world: ChaosWorld, random: Random): Promise<void>
     await untilMore(`polls that were ${outcome}`, () => pollsThatWere(world, outcome))
   }
   await world.service.faults.clear()
-  await untilMore(
-    'polls that are answered',
-    () => pollsThatWere(world, 'ok'),
-    await pollsThatWere(world, 'ok'),
-  )
+  const areClear = async () => ((await reportedOf(world, kinds)) === 0 ? true : null)
+  await until('what is reported of records clears', areClear, leftAloneMs)
   await untilReconciled(world, [...earlier, ...struck])
-  await untilSame('what is told of records clears', () => reportedOf(world, kinds), 0)
 }
 
 /** A service that asks for a day is left alone for five minutes, and each process may have been asked for it. */
 const leftAloneMs = 330_000
 
-async function untilMore(what: string, count: () => Promise<number>, than = 0): Promise<void> {
-  await until(what, async () => ((await count()) > than ? true : null), leftAloneMs)
+async function untilMore(what: string, count: () => Promise<number>): Promise<void> {
+  await until(what, async () => ((await count()) > 0 ? true : null), leftAloneMs)
 }
 
 async function strikeByProxy(world: ChaosWorld, random: Random): Promise<void> {
