@@ -232,7 +232,8 @@ test('Ctrl-C ends it whole; the next start goes on, and with --json prints one d
 }, async () => {
   const shop = await program.channel('shop')
   expect(await program.end('SIGINT')).toBe(0)
-  expect(program.output()).toMatch(/\nstopping\nstopped; the next start continues from here\n$/)
+  // Between the two lines stands what happened since the last look at the database.
+  expect(program.output()).toMatch(/\nstopping\n(\d\d:.*\n)*stopped; the next start continues from here\n$/)
   expect(await processesIn(folder)).toEqual([])
   const silent = spawnProgram(folder, ['service', '--json', '--admin-port', String(await freePort())])
   program = { ...program, ...silent }
