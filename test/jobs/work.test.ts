@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { defaultService } from '../../src/core/evidence.ts'
@@ -150,6 +151,24 @@ test('a webhook of a withdrawal has the wallet read that it names, or else all o
   )
   await apply()
   expect(reported.filter((one) => one.startsWith('wake'))).toEqual(['wake wallets default'])
+})
+
+test('rows that arrive soon after a small batch are applied in the same run', async () => {
+  const readClaim = createClaimReader(ownProfile, vocabulary)
+  let [arrived, runs] = [0, 0]
+  const arrive = () => appendInbox(books.db, [withdrawalEvent(`late ${++arrived}`, 'till')])
+  let arriving: Promise<unknown> = arrive()
+  // The batch lasts longer than it takes until the next row is there.
+  const wake = async () => {
+    await sleep(60)
+    if (arrived < 9) arriving = sleep(10).then(arrive)
+  }
+  const { apply } = work({ readClaim, wake })
+  for (; reported.filter((one) => one === 'applied 1 0').length < 9; runs++) {
+    await arriving
+    await apply()
+  }
+  expect(runs).toBeLessThan(5)
 })
 
 test('a row that cannot be applied fails the job and holds up no other', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoopDelays } from '../loop-delays.ts'
 import { besideGenuineTraffic } from './genuine-traffic.ts'
 import { type Scrape, scrape } from './scrape.ts'
@@ -12,6 +13,8 @@ export type Attack = (intake: IntakeProcess) => Promise<void>
 const delayMaxMs = 100
 /** Of the longest: what a collector of garbage takes at once, and no request may. */
 const longestMaxMs = 300
+/** The event loop is looked at every 10 ms: a hundredth of the looks is more than the longest one. */
+const watchedMinMs = 3000
 /** Bodies that are still arriving may take 64 MiB, and what waits for the quarantine 32 MiB; the rest is what a collector leaves for later. */
 const growthMaxBytes = 192 * 1024 * 1024
 /** As docs/webhooks.md has it. */
@@ -26,7 +29,9 @@ export async function underAttack(target: Target, attack: Attack): Promise<void>
   const { intake } = target
   const before = await scrape(intake.opsUrl)
   const loopSeen = await intake.watchLoop()
-  const genuine = await besideGenuineTraffic(target, () => attack(intake))
+  const genuine = await besideGenuineTraffic(target, async () => {
+    await Promise.all([attack(intake), sleep(watchedMinMs)])
+  })
   const delays = await loopSeen()
   const after = await scrape(intake.opsUrl)
   holdLoopDelays(delays)
