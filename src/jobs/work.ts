@@ -16,7 +16,7 @@ import { createLedgerWork, type LedgerWork, type LedgerWorkDeps } from './books/
 import { proposeMatches } from './books/propose-matches.ts'
 import { replayKept } from './books/replay.ts'
 import { type ChainWork, createNetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
-import { type Cadence, isPollDue, keepPace, type PollDeps, pollDeposits } from './poll/poll.ts'
+import { type Cadence, keepPace, type PollDeps, pollDeposits, untilPollDue } from './poll/poll.ts'
 import { nothingRead, type PollReport, readAlone } from './poll/read-records.ts'
 
 export type WorkDeps = ApplyDeps &
@@ -71,7 +71,7 @@ export function createWork(options: WorkDeps): DaemonWork {
     apply,
     async poll(name) {
       const client = deps.clients.get(name as ServiceName)
-      if (client === undefined || !(await isPollDue(deps.db, client.service, deps))) return
+      if (client === undefined || !(await untilPollDue(deps.db, client.service, deps))) return
       await pollNow({ ...deps, client, keepPace: () => keepPace(deps) })
     },
     async read(id) {

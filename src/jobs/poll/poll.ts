@@ -257,23 +257,27 @@ const pauseMs = 1000
 const setBack = sql`interval '2 minutes'`
 
 /**
- * Always true while a deposit is young or a longer reading is in progress, otherwise after the quiet interval. Uses the
- * database clock, so that all schedulers agree.
+ * A second after the last poll while a deposit is young or a longer reading is in progress, otherwise after the quiet
+ * interval. Uses the database clock, so that all schedulers agree.
+ * @returns false if it is not due within a second; otherwise waits until it is
  */
-export async function isPollDue(
+export async function untilPollDue(
   db: Kysely<Tables>,
   service: ServiceName,
   { youngMs, quietMs }: Cadence,
 ): Promise<boolean> {
-  const { rows } = await sql<{ is_due: boolean }>`
-    select not exists (
-      select from stream where name = ${pollStream(service)} and succeeded_at < now() + ${setBack} and succeeded_at > now() - case
-        when 'object' in (jsonb_typeof(cursor -> 'back'), jsonb_typeof(cursor -> 'sweep')) or exists (
-          select from deposit where service = ${service} and state in ('observed', 'confirmed', 'settling', 'settled', 'held')
-            and merged_into is null and created_at > now() - ${youngMs}::float8 * interval '1 millisecond'
-        ) then ${pauseMs}::float8 else ${quietMs}::float8 end * interval '1 millisecond'
-    ) as is_due`.execute(db)
-  return rows[0]?.is_due ?? true
+  const { rows } = await sql<{ wait_ms: number }>`
+    select extract(epoch from succeeded_at - now())::float8 * 1000 + case
+      when 'object' in (jsonb_typeof(cursor -> 'back'), jsonb_typeof(cursor -> 'sweep')) or exists (
+        select from deposit where service = ${service} and state in ('observed', 'confirmed', 'settling', 'settled', 'held')
+          and merged_into is null and created_at > now() - ${youngMs}::float8 * interval '1 millisecond'
+      ) then ${pauseMs}::float8 else ${quietMs}::float8 end as wait_ms
+    from stream where name = ${pollStream(service)} and succeeded_at < now() + ${setBack}`.execute(db)
+  const waitMs = rows[0]?.wait_ms ?? 0
+  if (waitMs > pauseMs) return false
+  // Not dropped: it may be the last wake-up for what a webhook named.
+  await sleep(Math.max(0, waitMs))
+  return true
 }
 
 /** A new webhook is applied after them. */
