@@ -1,7 +1,7 @@
 import type { AssetKey } from './asset.ts'
 import { type AccountId, accounts } from './chart.ts'
 import { assert } from './errors.ts'
-import { type ClaimStatus, stableWalletNetwork, type TransferRef } from './evidence.ts'
+import { type ClaimStatus, stableWalletNetwork, statedAt, type TransferRef } from './evidence.ts'
 import { apiSettlement, deliveredLegs, isCredited, liveLeg } from './judging/legs.ts'
 import type { DepositVerdict } from './judging/reconcile.ts'
 import type { WriteOff } from './matching/decisions.ts'
@@ -215,13 +215,9 @@ function accountOf({ account }: WriteOff, owed: AccountId): AccountId {
   return account === accounts.writeOff ? accounts.writeOff : accounts.receivable
 }
 
-/**
- * A record that is revised later does not change it. The service's clock cannot date it before the payment, or after
- * the receipt of the claim.
- */
+/** A record that is revised later does not change it, and the service's clock cannot date it before the payment. */
 function firstStatedAt({ claims, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
-  const saying = claims.api.filter(({ status }) => status === said)
-  const first = earliest(saying.flatMap(({ occurredAt, receivedAt }) => [occurredAt, receivedAt]))
+  const first = earliest(claims.api.filter(({ status }) => status === said).map(statedAt))
   return first && latest([first, deposit?.blockAt ?? null])
 }
 

@@ -105,6 +105,14 @@ export type Claim = {
   receivedAt: Date
 }
 
+/** The ledger accepts times up to 15 minutes ahead. */
+const aheadMaxMs = 10 * 60_000
+
+/** As the service states; the receipt if the stated time is far later, since the service's clock is wrong then. */
+export function statedAt({ occurredAt, receivedAt }: Claim): Date {
+  return occurredAt.getTime() - receivedAt.getTime() > aheadMaxMs ? receivedAt : occurredAt
+}
+
 export type ChainTransfer = {
   network: NetworkName
   tx: TxId

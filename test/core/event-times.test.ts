@@ -72,9 +72,11 @@ test('a credit is of the time at which the API first said so, however often the 
 })
 
 test.each([
-  ['ahead', 5000, 5],
-  ['behind', -5000, 1],
-])('a clock of the service that is %s does not date a credit', (_what, minute, expected) => {
+  ['far ahead', 5000, 5],
+  ['more than ten minutes ahead', 15.1, 5],
+  ['ten minutes ahead of ours', 15, 15],
+  ['far behind', -5000, 1],
+])('what a service says whose clock is %s, dates a credit within bounds', (_what, minute, expected) => {
   const block = payment({ to: walletAddress, blockAt: at(1) })
   const { journals } = decided([credited({ occurredAt: at(minute) }), block])
   expect(dated(journals)).toEqual([
