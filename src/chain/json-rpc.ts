@@ -40,9 +40,9 @@ export class JsonRpcClient {
   }
 
   /** Retries while the server is busy. An error in the answer is a result. @throws Error */
-  ask(payload: RpcPayload): Promise<RpcAnswer> {
+  ask(payload: RpcPayload, codec = this.#codec): Promise<RpcAnswer> {
     return this.#pace.run(() =>
-      attemptOf(this.#connection, [payload], () => sendOne(this.#connection, this.#codec, payload)),
+      attemptOf(this.#connection, [payload], () => sendOne(this.#connection, codec, payload)),
     )
   }
 

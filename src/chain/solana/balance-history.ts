@@ -115,7 +115,7 @@ async function readSlot(
     const reported = await readReported(scan, first)
     return typeof reported === 'string' ? [] : [reported]
   }
-  const whole = await readWhole(scan, slot)
+  const whole = await readWhole(scan, slot, null)
   if (whole === null)
     throw refusal(scan.node, `block ${slot}`, 'the node lists transactions in it, but has no block')
   if (typeof whole === 'string') return []

@@ -12,6 +12,7 @@ import {
 import { refusal } from '../pool.ts'
 import type { BlockMark } from '../types.ts'
 import { ask, notYetTriesMax, type SlotBlock, type SolanaNodeRpc, type SolanaScan } from './node.ts'
+import { withTransactionsOf } from './thin-block.ts'
 
 export type BlockHead = SlotBlock & { slot: bigint; parent: BlockMark }
 
@@ -49,10 +50,11 @@ export async function readConfirmed({ node }: SolanaScan, slot: bigint): Promise
 /** `version`: the library does not support it. `owner`: old transactions do not name the owner of a token account. */
 export type Unread = 'version' | 'owner'
 
-export async function readWhole(scan: SolanaScan, slot: bigint) {
-  const block = await ask(scan.node, `block ${slot}`, (rpc) =>
-    unlessLate(unlessUnsupported(requestWhole(rpc, slot))),
-  )
+/** @param accounts omits transactions that name none of them; null: all transactions */
+export async function readWhole(scan: SolanaScan, slot: bigint, accounts: ReadonlySet<string> | null) {
+  const { node } = scan
+  const rpc = accounts === null ? node.rpc : node.rpcOfPart((text) => withTransactionsOf(accounts, text))
+  const block = await ask(node, `block ${slot}`, () => unlessLate(unlessUnsupported(requestWhole(rpc, slot))))
   if (block === null || block === 'version') return block
   const head = toHead(scan, slot, block)
   return head === null ? null : { head, transactions: block.transactions }

@@ -45,7 +45,7 @@ export async function readByBlock(scan: SolanaScan, range: SlotRange): Promise<S
 }
 
 async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null> {
-  const whole = await readWhole(scan, slot)
+  const whole = await readWhole(scan, slot, scan.watch.owners)
   if (whole === null) return null
   if (whole === 'version') {
     const head = await readHead(scan, slot)

@@ -20,14 +20,18 @@ export type SolanaNodeRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTr
 
 export type SolanaNode = PooledNode & {
   readonly rpc: SolanaNodeRpc
+  /** The same, for answers of which a part suffices. */
+  readonly rpcOfPart: (partOf: (text: string) => string) => SolanaNodeRpc
   readonly slotMs: number
   readonly observeUnread: UnreadObserver
 }
 
 export function openNode(connection: NodeConnection): SolanaNode {
+  const client = new JsonRpcClient(connection, exactJson)
   return {
     ...pooledNode(connection),
-    rpc: createSolanaRpcFromTransport(transportOf(connection)),
+    rpc: createSolanaRpcFromTransport(transportOf(client)),
+    rpcOfPart: (partOf) => createSolanaRpcFromTransport(transportOf(client, partOf)),
     slotMs: connection.bounds.slotMs,
     observeUnread: connection.observeUnread,
   }
@@ -88,9 +92,9 @@ async function askOnceThere<Result>(
 }
 
 /** The library's own transport limits neither the wait nor the size of an answer, and follows redirects. */
-function transportOf(connection: NodeConnection): RpcTransport {
-  const client = new JsonRpcClient(connection, exactJson)
-  const transport = ({ payload }: Parameters<RpcTransport>[0]) => client.ask(payload as RpcPayload)
+function transportOf(client: JsonRpcClient, partOf = (text: string) => text): RpcTransport {
+  const codec = { ...exactJson, decode: (text: string) => exactJson.decode(partOf(text)) }
+  const transport = ({ payload }: Parameters<RpcTransport>[0]) => client.ask(payload as RpcPayload, codec)
   return transport as RpcTransport
 }
 
