@@ -1,6 +1,7 @@
 import { runApi } from './api/run.ts'
 import { runChain } from './chain/run.ts'
 import { runChainSolana } from './chain/solana/run.ts'
+import { runSolanaBlocks } from './chain/solana/run-blocks.ts'
 import { runEvents } from './events/run.ts'
 import { runIntake } from './intake/run.ts'
 import { runJourney } from './journey/run.ts'
@@ -21,6 +22,7 @@ const benches = {
   ledger: runLedger,
   chain: runChain,
   'chain solana': runChainSolana,
+  'chain blocks': runSolanaBlocks,
   journey: runJourney,
   events: runEvents,
   api: runApi,

@@ -20,6 +20,11 @@ test('the chain bench reads a small chain under every limit, and each arm finds 
   expect(namesOf(figures)).toContain('B6 2,000 blocks: requests x the least')
 }, 120_000)
 
+test('the bench of blocks of Solana reads the same transactions both ways', async () => {
+  const { figures } = await smoke('chain blocks')
+  expect(namesOf(figures)).toEqual(['ours x all transactions of a block'])
+})
+
 test('the chain bench reads a small ledger of Solana, and each arm finds all of it', async () => {
   const { report, figures } = (await smoke('chain solana')) as Smoked<{ invariants: string }>
   expect(report.invariants).toMatch(/^held/)

@@ -13,13 +13,14 @@ export function withTransactionsOf(accounts: ReadonlySet<string>, text: string):
   const list = /"transactions"\s*:\s*\[/.exec(text)
   // An escaped text could be an address.
   if (list === null || text.includes('\\')) return text
+  const sought = { accounts, places: placesOf(accounts) }
   const from = list.index + list[0].length
   const kept: string[] = []
   let at = from
   for (;;) {
     const start = skipped(text, at)
     if (text[start] === ']') return text.slice(0, from) + kept.join(',') + text.slice(start)
-    const found = text.charCodeAt(start) === opening ? scanTransaction(accounts, text, start) : null
+    const found = text.charCodeAt(start) === opening ? scanTransaction(sought, text, start) : null
     if (found === null) return text
     const transaction = text.slice(start, found.end)
     if (found.isConcerned || !hasEffects.test(transaction)) kept.push(transaction)
@@ -35,14 +36,25 @@ function skipped(text: string, from: number): number {
   return at
 }
 
+/** `places`: 1 where an account may be. A look-up in the set alone would take three quarters of the time. */
+type Sought = { accounts: ReadonlySet<string>; places: Uint8Array }
+
+function placesOf(accounts: ReadonlySet<string>): Uint8Array {
+  const places = new Uint8Array(1 << 18)
+  for (const account of accounts) places[placeOf(account, 0)] = 1
+  return places
+}
+
+/** By three of its characters. */
+function placeOf(text: string, at: number): number {
+  const digit = (place: number) => text.charCodeAt(at + place) & 63
+  return (digit(8) << 12) | (digit(9) << 6) | digit(10)
+}
+
 type ScannedTransaction = { end: number; isConcerned: boolean }
 
 /** Null if the object does not end. Quotes and braces suffice, since no string has an escaped character. */
-function scanTransaction(
-  accounts: ReadonlySet<string>,
-  text: string,
-  start: number,
-): ScannedTransaction | null {
+function scanTransaction(sought: Sought, text: string, start: number): ScannedTransaction | null {
   let depth = 0
   let isNamed = false
   let unowned = 0
@@ -51,13 +63,18 @@ function scanTransaction(
     if (code === quote) {
       const end = text.indexOf('"', at + 1)
       if (end === -1) return null
-      if (end - at > addressMin) isNamed ||= accounts.has(text.slice(at + 1, end))
+      if (end - at > addressMin) isNamed ||= isSought(sought, text, at + 1)
       else unowned += ownersLeft(text, at, end)
       at = end
     } else if (code === opening) depth++
     else if (code === closing && --depth === 0) return { end: at + 1, isConcerned: isNamed || unowned !== 0 }
   }
   return null
+}
+
+/** What follows the address is a quote. */
+function isSought({ accounts, places }: Sought, text: string, at: number): boolean {
+  return places[placeOf(text, at)] === 1 && accounts.has(text.slice(at, text.indexOf('"', at)))
 }
 
 /** Each token balance has a mint and an owner. */
