@@ -12,12 +12,14 @@ import { createMetrics } from '../../src/ops/metrics.ts'
 import { startOps } from '../../src/ops/server.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { createApiToken } from '../../src/store/api-tokens.ts'
+import { countUndecided } from '../../src/store/books/groups.ts'
 import { type Database, inTransaction } from '../../src/store/database.ts'
 import { readGauges, readTotals, summarise } from '../../src/store/gauges.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { pageAt } from '../support/console-reader.ts'
 import { judgingEnvironment } from '../support/judging-environment.ts'
 import { makeSecret } from '../support/sign-webhook.ts'
+import { until } from '../support/until.ts'
 
 /**
  * The same traffic over books of few and of many closed deposits, with equally many a day, equally many open, and equally
@@ -110,6 +112,8 @@ test('no statement of the daemon, the console or the API touches more blocks the
       { database, deposits: rounds.length * webhooksEach, secret, environment },
       running,
     )
+    // New rules make every group due.
+    await untilDecided(db)
     const token = await readerToken(db)
     for (const round of rounds.keys()) {
       await sql`select pg_stat_statements_reset(), pg_stat_reset()`.execute(db)
@@ -137,6 +141,14 @@ async function claimAll({ db, http, webhooks, settle }: Journey, secret: string)
     await untilApplied(db)
     expect((await fetch(http.metricsUrl)).status).toBe(200)
   }
+}
+
+async function untilDecided(db: Database<Tables>): Promise<void> {
+  await until(
+    'groups are decided by the rules of the process',
+    async () => ((await countUndecided(db, new Date())).groups === 0 ? true : null),
+    120_000,
+  )
 }
 
 async function readerToken(db: Database<Tables>): Promise<string> {
