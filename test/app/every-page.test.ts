@@ -91,7 +91,7 @@ describe.skipIf(!browserInstalled())('every page, in Chromium', () => {
     }
     await Promise.all(Array.from({ length: pagesAtOnce }, visit))
     expect(problems).toEqual([])
-  }, 240_000)
+  }, 600_000)
 })
 
 /** The page that does not exist is reported too. */
