@@ -35,6 +35,8 @@ export type ReadServerSettings = {
 
 /** Of each token, in each process. */
 const tokenLimit: RateLimit = { perSecond: 50, burst: 200 }
+/** Saves a statement for nearly every request of a busy token. */
+const tokenGoodForMs = 1000
 const connections = { connectionsMax: 512, connectionsPerSourceMax: 256 }
 const drainMs = 5000
 /** Requests that wait for a change, and how often each looks. */
@@ -118,6 +120,7 @@ function createTokenCheck(find: ReadServerSettings['findToken'], limit: RateLimi
     limit,
     presented: (request) => /^bearer +(\S+)$/i.exec(request.get('authorization') ?? '')?.[1] ?? '',
     find,
+    goodForMs: tokenGoodForMs,
     refuse: {
       missing: () => unauthenticated('token_missing', 'send "Authorization: Bearer TOKEN"'),
       unknown: () => unauthenticated('token_unknown', 'the token is unknown or revoked'),

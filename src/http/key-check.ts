@@ -12,6 +12,8 @@ export type KeyCheckParts<Key> = {
   presented: (request: Request) => string
   /** Null if it is unknown or revoked. */
   find: (presented: string) => Promise<Key | null>
+  /** How long a key that was found counts without being looked up again, in milliseconds; not at all by default. */
+  goodForMs?: number
   refuse: {
     missing: () => Error
     unknown: () => Error
@@ -33,23 +35,26 @@ export const limitHeaders: OpenApiObject = {
 }
 
 /**
- * Looks up each key, so that a revoked one is rejected at once. An address that sent too many unknown keys is refused,
- * except for keys that were valid before: behind a proxy all callers share one address.
+ * A revoked key is refused after `goodForMs` at the latest. An address that sent too many unknown keys is refused, except for keys that were
+ * valid before: behind a proxy all callers share one address.
  */
 export function createKeyCheck<Key extends { id: string | bigint }>({
   limit,
   presented,
   find,
+  goodForMs = 0,
   refuse,
 }: KeyCheckParts<Key>): (exchange: Exchange) => Promise<Key> {
   const perKey = createTokenBuckets(limit)
   const perAddress = createTokenBuckets(unknownKeysLimit)
-  const good = new Set<string>()
+  const good = new Map<string, { key: Key; until: number }>()
   const tooMany = (detail: string, { retryAfterSeconds }: RateLimitVerdict) =>
     refuse.tooMany(detail, { 'retry-after': String(retryAfterSeconds) })
   const identify = async (text: string, address: string): Promise<Key> => {
     const name = createHash('sha256').update(text).digest('base64')
-    const guess = good.has(name) ? null : perAddress.take(address, performance.now())
+    const known = good.get(name)
+    if (known !== undefined && performance.now() < known.until) return known.key
+    const guess = known === undefined ? perAddress.take(address, performance.now()) : null
     if (guess?.allowed === false)
       throw tooMany('too many requests with unknown keys from this address', guess)
     const key = await find(text)
@@ -57,7 +62,7 @@ export function createKeyCheck<Key extends { id: string | bigint }>({
       good.delete(name)
       throw refuse.unknown()
     }
-    good.add(name)
+    good.set(name, { key, until: performance.now() + goodForMs })
     if (guess !== null) perAddress.giveBack(address, performance.now())
     return key
   }

@@ -67,7 +67,7 @@ function describeToken({ name, scopes, services, owners }: ApiToken): string {
   ].join('; ')
 }
 
-/** Takes effect from the next request on. Null if no active token has this name. */
+/** The API notices within a second. Null if no active token has this name. */
 export async function revokeApiToken(
   tx: Transaction<Tables>,
   { name, by }: { name: string; by: string },
