@@ -8,6 +8,7 @@ import { listBalances } from '../../../src/store/ledger/accounts.ts'
 import { listJournals } from '../../../src/store/ledger/journals.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import type { Books } from '../../support/books.ts'
+import { depositEvents } from '../../support/deposit-events.ts'
 import { txId } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { people, problemOf } from '../../support/manual-journals.ts'
@@ -140,6 +141,20 @@ test.each(['read', 'decided'])(
     expect(await restore()).toMatchObject({ resumed: false, rows: 25, journals: [] })
   },
 )
+
+test('a deposit that no evidence shows becomes part of another one, and an event says so', async () => {
+  await tamper(
+    books,
+    `insert into deposit (group_id, service_id, state, matrix)
+      select group_id, 'dep_9', 'observed', '{}' from deposit where service_id = 'dep_5'`,
+  )
+  await restore()
+  const { rows } = await sql<{ id: bigint; into: string }>`
+    select id, merged_into::text as into from deposit where merged_into is not null`.execute(books.db)
+  const [merged] = rows
+  expect(rows).toHaveLength(1)
+  expect(await depositEvents(books, merged?.id ?? 0n)).toEqual([`deposit.merged ${merged?.into}`])
+})
 
 test('what a closed month lacks is booked late', async () => {
   const close = {
