@@ -234,6 +234,22 @@ table public.deposit_count (
   service text not null,
   state text not null
 );
+table public.deposit_hour (
+  asset text not null,
+  before_fee numeric not null,
+  delivered numeric not null,
+  deposits bigint not null,
+  fee numeric not null,
+  hour timestamp with time zone not null,
+  is_sum boolean not null default false,
+  matrix jsonb not null,
+  paid numeric not null,
+  service text not null,
+  settled bigint not null,
+  settlement_asset text not null,
+  steps_known bigint not null,
+  steps_reported bigint not null
+);
 table public.disposal (
   account text not null,
   acquired_at timestamp with time zone,
@@ -1144,6 +1160,8 @@ CREATE INDEX credit_safety_journal_id ON public.credit_safety USING btree (journ
 CREATE INDEX decision_event_at ON public.decision_event USING btree (at);
 CREATE INDEX deposit_address ON public.deposit USING btree (address, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
+CREATE INDEX deposit_hour_difference ON public.deposit_hour USING btree (hour) WHERE (NOT is_sum);
+CREATE INDEX deposit_hour_hour ON public.deposit_hour USING btree (hour);
 CREATE INDEX deposit_merged_into ON public.deposit USING btree (merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_service ON public.deposit USING btree (service, id) WHERE ((merged_into IS NULL) AND (service <> 'default'::text));
@@ -2059,8 +2077,10 @@ view accounting.scorecard as
     steps_known,
     steps_reported,
     completeness,
+    sampled,
     webhooks,
     duplicates,
+    duplicates_share,
     delivery_p50_seconds,
     delivery_p95_seconds,
     delivery_p99_seconds,
@@ -2072,7 +2092,7 @@ view accounting.scorecard as
     fee,
     fee_share,
     delivered_per_paid
-   FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(service, scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_reported, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
+   FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(service, scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_reported, completeness, sampled, webhooks, duplicates, duplicates_share, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
 view accounting.tie_out as
  SELECT t.network,
     t.address,
@@ -2278,6 +2298,23 @@ view public.chain_gap as
    FROM (missing
      LEFT JOIN chain_gap_since USING (network, watched_from))
   WHERE (NOT isempty(missing.heights));
+view public.deposit_hour_counted as
+ SELECT date_trunc('hour'::text, COALESCE(deposited_at, LEAST(webhook_at, api_at)), 'UTC'::text) AS hour,
+    service,
+    COALESCE(asset, ''::text) AS asset,
+    COALESCE(settlement_asset, ''::text) AS settlement_asset,
+    matrix,
+    count(*) AS deposits,
+    count(settled_at) AS settled,
+    sum(steps_known) AS steps_known,
+    sum(steps_reported) AS steps_reported,
+    COALESCE(sum(amount) FILTER (WHERE (settled_at IS NOT NULL)), (0)::numeric) AS paid,
+    COALESCE(sum(settlement_amount) FILTER (WHERE (settled_at IS NOT NULL)), (0)::numeric) AS delivered,
+    COALESCE(sum(fee_amount) FILTER (WHERE (settled_at IS NOT NULL)), (0)::numeric) AS fee,
+    COALESCE(sum((settlement_amount + fee_amount)) FILTER (WHERE (settled_at IS NOT NULL)), (0)::numeric) AS before_fee
+   FROM deposit
+  WHERE ((merged_into IS NULL) AND (state <> 'ignored'::text) AND (COALESCE(deposited_at, webhook_at, api_at) IS NOT NULL))
+  GROUP BY (date_trunc('hour'::text, COALESCE(deposited_at, LEAST(webhook_at, api_at)), 'UTC'::text)), service, COALESCE(asset, ''::text), COALESCE(settlement_asset, ''::text), matrix;
 view public.deposit_report as
  SELECT d.id,
     d.service,
@@ -2683,53 +2720,64 @@ AS $function$
 $function$
 ;
 CREATE OR REPLACE FUNCTION accounting.scorecard_between(from_at timestamp with time zone, to_at timestamp with time zone)
- RETURNS TABLE(service text, scope text, network text, asset_symbol text, asset text, settlement_network text, settlement_asset_symbol text, settlement_asset text, deposits bigint, settled bigint, steps_known bigint, steps_reported bigint, completeness numeric, webhooks bigint, duplicates bigint, delivery_p50_seconds double precision, delivery_p95_seconds double precision, delivery_p99_seconds double precision, settle_p50_seconds double precision, settle_p95_seconds double precision, settle_p99_seconds double precision, paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric)
+ RETURNS TABLE(service text, scope text, network text, asset_symbol text, asset text, settlement_network text, settlement_asset_symbol text, settlement_asset text, deposits bigint, settled bigint, steps_known bigint, steps_reported bigint, completeness numeric, sampled bigint, webhooks bigint, duplicates bigint, duplicates_share numeric, delivery_p50_seconds double precision, delivery_p95_seconds double precision, delivery_p99_seconds double precision, settle_p50_seconds double precision, settle_p95_seconds double precision, settle_p99_seconds double precision, paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  with chosen as (
-    select * from deposit d
-    where d.merged_into is null and d.state <> 'ignored'
-      and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
-      and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
-  ), message as (
-    select c.service, c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
-      greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
-    from chosen c
-      join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
+  with within as (
+    select * from deposit_hour where hour >= date_trunc('hour', from_at, 'UTC') and hour < to_at
+  ), done as (
+    select service, grouping(asset) as is_all, coalesce(asset, '') as asset, coalesce(settlement_asset, '') as settlement_asset,
+      sum(deposits)::bigint as deposits, sum(settled)::bigint as settled, sum(steps_known)::bigint as steps_known,
+      sum(steps_reported)::bigint as steps_reported, nullif(sum(paid), 0) as paid, nullif(sum(delivered), 0) as delivered,
+      case when sum(before_fee) <> 0 then sum(fee) end as fee, nullif(sum(before_fee), 0) as before_fee
+    from within group by grouping sets ((service), (service, asset, settlement_asset)) having sum(deposits) > 0
+  ), share as (
+    select hour, ceil(sum(deposits) * least(1, 20000 / nullif(sum(sum(deposits)) over (), 0)))::bigint as deposits
+    from within group by hour having sum(deposits) > 0
+  ), sample as (
+    select d.service, d.group_id, d.service_id, coalesce(d.asset, '') as asset, coalesce(d.settlement_asset, '') as settlement_asset,
+      d.settled_at - d.final_at as took
+    from share cross join lateral (
+      select * from deposit d
+      where d.merged_into is null and d.state <> 'ignored'
+        and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= share.hour
+        and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < share.hour + interval '1 hour'
+      order by coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) limit share.deposits
+    ) as d
+  ), paced as (
+    select service, grouping(asset) as is_all, coalesce(asset, '') as asset, coalesce(settlement_asset, '') as settlement_asset,
+      count(*) as sampled, percentile_cont(array[0.5, 0.95, 0.99]) within group (
+        order by greatest(extract(epoch from took), 0)::float8
+      ) filter (where took is not null) as settle
+    from sample group by grouping sets ((service), (service, asset, settlement_asset))
+  ), told as (
+    select s.service, grouping(s.asset) as is_all, coalesce(s.asset, '') as asset, coalesce(s.settlement_asset, '') as settlement_asset,
+      count(*) as webhooks, sum(coalesce(r.count, 0))::bigint as duplicates,
+      percentile_cont(array[0.5, 0.95, 0.99]) within group (
+        order by greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8
+      ) as lag
+    from sample s
+      join evidence e on e.group_id = s.group_id and e.observation ->> 'serviceId' = s.service_id
       join inbox i on i.id = e.inbox_id and i.source = 'webhook'
       left join webhook_repeat r on r.inbox_id = i.id
-  ), told as (
-    select service, grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
-      percentile_cont(array[0.5, 0.95, 0.99]) within group (order by lag) as lag
-    from message group by grouping sets ((service), (service, asset, settlement_asset))
-  ), done as (
-    select service, grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
-      sum(steps_known)::bigint as steps_known, sum(steps_reported)::bigint as steps_reported,
-      percentile_cont(array[0.5, 0.95, 0.99]) within group (
-        order by greatest(extract(epoch from settled_at - final_at), 0)::float8
-      ) filter (where settled_at is not null and final_at is not null) as settle,
-      sum(amount) filter (where settled_at is not null) as paid,
-      sum(settlement_amount) filter (where settled_at is not null) as delivered,
-      sum(fee_amount) filter (where settled_at is not null) as fee,
-      sum(settlement_amount + fee_amount) filter (where settled_at is not null) as before_fee
-    from chosen group by grouping sets ((service), (service, asset, settlement_asset))
+    group by grouping sets ((s.service), (s.service, s.asset, s.settlement_asset))
   )
   select done.service, case when done.is_all = 1 then 'service' else 'route' end,
-    a.network, a.symbol, done.asset, s.network, s.symbol, done.settlement_asset,
-    done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_reported, 0),
+    a.network, a.symbol, nullif(done.asset, ''), s.network, s.symbol, nullif(done.settlement_asset, ''),
+    done.deposits, done.settled, done.steps_known, done.steps_reported,
     done.steps_reported::numeric / nullif(done.steps_known, 0),
-    coalesce(told.webhooks, 0), coalesce(told.duplicates, 0),
-    told.lag[1], told.lag[2], told.lag[3], done.settle[1], done.settle[2], done.settle[3],
+    coalesce(paced.sampled, 0), coalesce(told.webhooks, 0), coalesce(told.duplicates, 0),
+    told.duplicates::numeric / told.webhooks,
+    told.lag[1], told.lag[2], told.lag[3], paced.settle[1], paced.settle[2], paced.settle[3],
     accounting.in_units(done.paid, a.decimals), accounting.in_units(done.delivered, s.decimals),
     accounting.in_units(done.fee, s.decimals),
-    case when s.key is not null then done.fee / nullif(done.before_fee, 0) end,
+    case when s.key is not null then done.fee / done.before_fee end,
     accounting.in_units(done.delivered, s.decimals) / nullif(accounting.in_units(done.paid, a.decimals), 0)
   from done
-    left join told on told.service = done.service and told.is_all = done.is_all
-      and told.asset is not distinct from done.asset
-      and told.settlement_asset is not distinct from done.settlement_asset
+    left join paced using (service, is_all, asset, settlement_asset)
+    left join told using (service, is_all, asset, settlement_asset)
     left join asset a on a.key = done.asset
     left join asset s on s.key = done.settlement_asset
   order by done.service <> 'default', done.service, done.is_all desc, a.network, a.symbol, s.network, s.symbol
@@ -3031,18 +3079,21 @@ CREATE OR REPLACE FUNCTION public.count_deposits()
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+declare
+  sign constant integer := tg_argv[0];
 begin
-  if tg_op = 'INSERT' then
-    insert into public.deposit_count
-    select state, service, coalesce(network, ''), count(*) from now_so where merged_into is null group by 1, 2, 3;
-  else
-    insert into public.deposit_count
-    select state, service, coalesce(network, ''), sum(change) from (
-      select state, service, network, 1 as change from now_so where merged_into is null
-      union all select state, service, network, -1 from before where merged_into is null
-    ) as changed
-    group by 1, 2, 3 having sum(change) <> 0;
-  end if;
+  insert into public.deposit_count
+  select state, service, coalesce(network, ''), sign * count(*) from changed where merged_into is null group by 1, 2, 3;
+  insert into public.deposit_hour
+  select date_trunc('hour', coalesce(deposited_at, least(webhook_at, api_at)), 'UTC'), service, coalesce(asset, ''),
+    coalesce(settlement_asset, ''), matrix, sign * count(*), sign * count(settled_at), sign * sum(steps_known),
+    sign * sum(steps_reported), sign * coalesce(sum(amount) filter (where settled_at is not null), 0),
+    sign * coalesce(sum(settlement_amount) filter (where settled_at is not null), 0),
+    sign * coalesce(sum(fee_amount) filter (where settled_at is not null), 0),
+    sign * coalesce(sum(settlement_amount + fee_amount) filter (where settled_at is not null), 0)
+  from changed
+  where merged_into is null and state <> 'ignored' and coalesce(deposited_at, webhook_at, api_at) is not null
+  group by 1, 2, 3, 4, 5;
   return null;
 end
 $function$
@@ -3675,8 +3726,9 @@ CREATE TRIGGER cosignature_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON pu
 CREATE TRIGGER credit_safety_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credit_safety FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER decision_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decision FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER decision_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decision_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER deposit_counted AFTER INSERT ON public.deposit REFERENCING NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION count_deposits();
-CREATE TRIGGER deposit_counted_again AFTER UPDATE ON public.deposit REFERENCING OLD TABLE AS before NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION count_deposits();
+CREATE TRIGGER deposit_added AFTER INSERT ON public.deposit REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_deposits('1');
+CREATE TRIGGER deposit_replaced AFTER UPDATE ON public.deposit REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_deposits('-1');
+CREATE TRIGGER deposit_replacement AFTER UPDATE ON public.deposit REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_deposits('1');
 CREATE TRIGGER disposal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.disposal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_late AFTER INSERT ON public.disposal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
 CREATE TRIGGER event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3726,6 +3778,7 @@ CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE 
 grant delete, insert on public.invitation to depositd_decider;
 grant delete, insert, select on public.chain_movement to depositd_daemon;
 grant delete, insert, select on public.deposit_count to depositd_daemon;
+grant delete, insert, select on public.deposit_hour to depositd_daemon;
 grant delete, insert, select on public.event_attempt to depositd_daemon;
 grant delete, insert, select on public.event_pending to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
@@ -3994,6 +4047,11 @@ grant select on public.deposit to depositd_backup;
 grant select on public.deposit to depositd_viewer;
 grant select on public.deposit_count to depositd_backup;
 grant select on public.deposit_count to depositd_viewer;
+grant select on public.deposit_hour to depositd_backup;
+grant select on public.deposit_hour to depositd_viewer;
+grant select on public.deposit_hour_counted to depositd_backup;
+grant select on public.deposit_hour_counted to depositd_daemon;
+grant select on public.deposit_hour_counted to depositd_viewer;
 grant select on public.deposit_report to depositd_backup;
 grant select on public.deposit_report to depositd_daemon;
 grant select on public.deposit_report to depositd_viewer;
@@ -4353,6 +4411,7 @@ comment on column difference_base of view accounting.tie_out is 'Difference betw
 comment on column differs_since of view accounting.wallet_balances is 'Since when there is a difference; empty if there is none.';
 comment on column disposed_at of view accounting.disposals is 'When they were given away.';
 comment on column duplicates of view accounting.scorecard is 'How often one of them was repeated.';
+comment on column duplicates_share of view accounting.scorecard is 'duplicates divided by webhooks.';
 comment on column end_approved_by of view accounting.address_book is 'Second person, who approved that; empty if the settings required none.';
 comment on column end_decision_id of view accounting.address_book is 'Signed decision about its end; empty if that was not signed.';
 comment on column end_reason of view accounting.address_book is 'Reason of the last decision about its end.';
@@ -4540,6 +4599,7 @@ comment on column reverses of view accounting.manual_journals is 'The journal th
 comment on column role of view accounting.address_book is 'deposit or recipient.';
 comment on column root of view accounting.checkpoints is 'Root of the Merkle tree over these rows, SHA-256.';
 comment on column rules of view accounting.rule_sets is 'Policy, routes, contra accounts, the addresses of the service, and the limits of one person, as JSON.';
+comment on column sampled of view accounting.scorecard is 'Of how many of these deposits webhooks and durations are: of all, if the span has at most 20,000.';
 comment on column scope of view accounting.scorecard is 'service: all deposits of the service; route: those of one asset paid and one asset delivered.';
 comment on column service of view accounting.credit_safety is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.daily_totals is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
@@ -4634,12 +4694,12 @@ comment on column value of view accounting.valued_entries is 'In the currency, r
 comment on column valued_at of view accounting.valued_entries is 'When it was valued.';
 comment on column wallet of view accounting.wallet_balances is 'Id of the StableWallet.';
 comment on column wallet of view accounting.withdrawals is 'Id of the StableWallet.';
-comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
+comment on column webhooks of view accounting.scorecard is 'Webhooks about the sampled deposits, repeats not counted.';
 comment on column withdrawal_id of view accounting.withdrawals is 'Id of the withdrawal at the service, unique within the wallet.';
 comment on function accounting.in_transit_at(timestamp with time zone,timestamp with time zone) is 'Amounts in transit at a moment: events up to as_of, as recorded up to recorded_as_of. Columns as in accounting.in_transit_age.';
 comment on function accounting.in_units(numeric,smallint) is 'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
 comment on function accounting.price_at(text,timestamp with time zone) is 'The price that applies to an asset at a moment: the newest one that is not too old; of two for one time, the one imported last. No row without such a price.';
-comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How each deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
+comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How each deposit service did with the deposits of a span, from the hour of from_at on and in hours that begin before to_at: columns as in accounting.scorecard.';
 comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone,bigint) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing; what has neither an opening balance nor an entry is left out, unless nothing has. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. entries_max: how many entries of each account and asset are shown, the oldest first; the line closing counts all of them. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
 comment on function accounting.trial_balance(timestamp with time zone,timestamp with time zone) is 'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in base units.';
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
@@ -4671,7 +4731,7 @@ comment on view accounting.period_history is 'Closes and reopenings of months, w
 comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';
 comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two prices for one time, the one imported last applies.';
 comment on view accounting.rule_sets is 'One row per change of the rules by which deposits are decided. The last one is active.';
-comment on view accounting.scorecard is 'How each deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
+comment on view accounting.scorecard is 'How each deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span of hours.';
 comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per service and asset. If several are about one transfer, the largest loss of each asset counts once, under the service of that loss and the highest severity.';

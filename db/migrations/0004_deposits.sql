@@ -59,38 +59,6 @@ create index deposit_settled_at on deposit (settled_at) where merged_into is nul
 create index deposit_state on deposit (state, network, service, merged_into);
 create index deposit_merged_into on deposit (merged_into) where merged_into is not null;
 
--- How many deposits there are, except merged ones: the sum of these rows. Each change of deposits adds a row for its
--- difference, so that no writer waits for another; the daemon replaces many rows by their sums.
-create table deposit_count (
-  state text not null,
-  service text not null,
-  network text not null,
-  count bigint not null
-);
-
-create function count_deposits() returns trigger language plpgsql
-set search_path = pg_catalog, public, pg_temp as $$
-begin
-  if tg_op = 'INSERT' then
-    insert into public.deposit_count
-    select state, service, coalesce(network, ''), count(*) from now_so where merged_into is null group by 1, 2, 3;
-  else
-    insert into public.deposit_count
-    select state, service, coalesce(network, ''), sum(change) from (
-      select state, service, network, 1 as change from now_so where merged_into is null
-      union all select state, service, network, -1 from before where merged_into is null
-    ) as changed
-    group by 1, 2, 3 having sum(change) <> 0;
-  end if;
-  return null;
-end
-$$;
-
-create trigger deposit_counted after insert on deposit
-  referencing new table as now_so for each statement execute function count_deposits();
-create trigger deposit_counted_again after update on deposit
-  referencing old table as before new table as now_so for each statement execute function count_deposits();
-
 -- Withdrawals from StableWallets, as the service lists them. `paid` is on the chain; `unproved` contradicts the chain.
 create table withdrawal (
   wallet text not null,

@@ -17,7 +17,11 @@ export type Live = Omit<StoreGauges, 'cases'> & { causes: readonly OpenCause[] }
 /** Null if a value is not known. */
 export type Scores = { service: string } & Pick<
   ScorecardLine,
-  'route' | 'completeness' | 'duplicates' | 'fee_share' | `${'delivery' | 'settle'}_${Percentile}_seconds`
+  | 'route'
+  | 'completeness'
+  | 'duplicates_share'
+  | 'fee_share'
+  | `${'delivery' | 'settle'}_${Percentile}_seconds`
 >
 type Percentile = 'p50' | 'p95' | 'p99'
 

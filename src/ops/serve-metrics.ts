@@ -179,7 +179,7 @@ function showTotals(metrics: Metrics, totals: StoreTotals): void {
 
 function showScores(metrics: Metrics, { service, route, ...scores }: Scores): void {
   const of = { service, route }
-  metrics.scorecardDuplicates.set(of, Number(scores.duplicates))
+  if (scores.duplicates_share !== null) metrics.scorecardDuplicates.set(of, Number(scores.duplicates_share))
   if (scores.completeness !== null) metrics.scorecardCompleteness.set(of, Number(scores.completeness))
   if (scores.fee_share !== null) metrics.scorecardFee.set(of, Number(scores.fee_share))
   const spans = [

@@ -53,7 +53,7 @@ export type ScorecardRow = {
   deposits: bigint
   settled: bigint
   completeness: string | null
-  duplicates: bigint
+  duplicates_share: string | null
   delivery_p50_seconds: number | null
   delivery_p95_seconds: number | null
   delivery_p99_seconds: number | null
@@ -153,7 +153,7 @@ export const scorecardColumns: TableColumn<ScorecardRow>[] = [
   { title: 'DEPOSITS', value: ({ deposits }) => `${deposits}`, align: 'right' },
   { title: 'SETTLED', value: ({ settled }) => `${settled}`, align: 'right' },
   { title: 'WEBHOOKS RECEIVED', value: ({ completeness }) => percent(completeness), align: 'right' },
-  { title: 'DUPLICATES', value: ({ duplicates }) => `${duplicates}`, align: 'right' },
+  { title: 'DUPLICATES', value: ({ duplicates_share: share }) => percent(share), align: 'right' },
   {
     title: 'WEBHOOK LAG P50/P95/P99',
     value: (line) => spans([line.delivery_p50_seconds, line.delivery_p95_seconds, line.delivery_p99_seconds]),

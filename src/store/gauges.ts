@@ -155,10 +155,10 @@ async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
   return rows
 }
 
-/** The time these take grows with the deposits of a day, the accounts, and the gaps in coverage. */
+/** The time these take grows with the accounts and the gaps in coverage, not with the deposits. */
 export type StoreTotals = {
   deposits: DepositCount[]
-  /** Deposits of the last 24 hours. */
+  /** Deposits of the last 24 hours, and of the hour in which they begin. */
   matrix: { service: string; leg: string; source: string; cell: string; count: number }[]
   assets: { asset: string; network: string; symbol: string }[]
   /** By purpose, in units; debit balances are positive. */
@@ -173,12 +173,10 @@ export function readTotals(db: Kysely<Tables>): Promise<StoreTotals> {
     const matrix = await sql<StoreTotals['matrix'][number]>`
       select service, leg, source, cell, sum(deposits)::float8 as count
       from (
-        select service, matrix, count(*) as deposits from deposit
-        where coalesce(deposited_at, least(webhook_at, api_at)) >= now() - interval '24 hours'
-          and merged_into is null and state <> 'ignored'
-        group by service, matrix
+        select service, matrix, sum(deposits) as deposits from deposit_hour
+        where hour >= date_trunc('hour', now() - interval '24 hours', 'UTC') group by service, matrix
       ) as alike, jsonb_each(matrix) as legs (leg, sources), jsonb_each_text(sources) as cells (source, cell)
-      group by service, leg, source, cell`.execute(tx)
+      group by service, leg, source, cell having sum(deposits) > 0`.execute(tx)
     const { assets, balances, imbalances } = await readBooks(tx)
     return {
       deposits: await countDeposits(tx),

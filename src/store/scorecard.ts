@@ -20,8 +20,11 @@ export type ScorecardLine = {
   steps_known: bigint
   steps_reported: bigint
   completeness: string | null
+  /** Of so many deposits are webhooks, duplicates and durations. */
+  sampled: bigint
   webhooks: bigint
   duplicates: bigint
+  duplicates_share: string | null
   delivery_p50_seconds: number | null
   delivery_p95_seconds: number | null
   delivery_p99_seconds: number | null
@@ -60,7 +63,7 @@ function inBase(column: string, asset: string) {
 
 const dayMs = 86_400_000
 
-/** Of the last 24 hours. */
+/** Of the last 24 hours, and of the hour in which they begin. */
 export function readDayScorecard(db: Kysely<Tables>): Promise<ScorecardLine[]> {
   const now = Date.now()
   return readAlone(db, (tx) => readScorecard(tx, { from: new Date(now - dayMs), to: new Date(now) }))

@@ -49,11 +49,11 @@ test('an owner who lacks a right is told which, of the schema and of the queue i
   const { db, name, owner, place } = await ownedDatabase()
   await sql`alter role ${owner} nocreaterole`.execute(db)
   await expect(bringUpToDate(place)).rejects.toThrow(
-    /migrating \(0015_roles\).*permission denied to create role; the user of DATABASE_URL must own the database and may/,
+    /migrating \(0016_roles\).*permission denied to create role; the user of DATABASE_URL must own the database and may/,
   )
   await sql`alter role ${owner} createrole`.execute(db)
   await sql`grant depositd_daemon to ${owner} with admin option`.execute(db)
-  expect(await bringUpToDate(place)).toContain('0015_roles')
+  expect(await bringUpToDate(place)).toContain('0016_roles')
   expect(await bringUpToDate(place)).toEqual([])
   await sql`drop schema bullmq cascade`.execute(db)
   await sql`create schema bullmq authorization ${owner} create table migration (of_others integer)`.execute(

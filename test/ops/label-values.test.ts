@@ -14,7 +14,7 @@ const many = Array.from({ length: 1000 }, (_each, number) => `stranger${number}\
 
 const scores = {
   completeness: '1',
-  duplicates: 0n,
+  duplicates_share: '0',
   delivery_p50_seconds: 1,
   delivery_p95_seconds: 1,
   delivery_p99_seconds: 1,

@@ -106,7 +106,7 @@ test('gauges say what was read', async () => {
           service: 'acme',
           route: 'all',
           completeness: '0.5',
-          duplicates: 3n,
+          duplicates_share: '0.25',
           delivery_p50_seconds: 1,
           delivery_p95_seconds: 2,
           delivery_p99_seconds: 3,
@@ -122,7 +122,7 @@ test('gauges say what was read', async () => {
   expect(reported).toMatchObject({
     depositd_inbox_pending: 3,
     'depositd_scorecard_completeness_ratio{service="acme",route="all"}': 0.5,
-    'depositd_scorecard_duplicates{service="acme",route="all"}': 3,
+    'depositd_scorecard_duplicates_ratio{service="acme",route="all"}': 0.25,
     'depositd_scorecard_delivery_seconds{service="acme",route="all",percentile="p99"}': 3,
     depositd_inbox_oldest_seconds: 4.5,
     'depositd_deposits{state="settled",service="default",network="base"}': 2,

@@ -71,6 +71,7 @@ beforeAll(async () => {
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
+/** From the hour of `from` on. */
 const card = (from: number, to: number) => readScorecard(books.db, { from: at(from), to: at(to) })
 
 test('the deposits of the span are counted, as a whole and by route', async () => {
@@ -90,7 +91,7 @@ test('the deposits of the span are counted, as a whole and by route', async () =
   ])
   const [alone] = await card(-10_000, -60)
   expect(alone).toMatchObject({ deposits: 1n, webhooks: 0n, duplicates: 0n, delivery_p50_seconds: null })
-  expect(await card(10, 10_000)).toEqual([])
+  expect(await card(60, 10_000)).toEqual([])
 })
 
 test('webhooks are held against every step that the API or the chain knows', async () => {
@@ -149,6 +150,26 @@ test('a delivery whose fee nobody states does not make the fee of the others sma
   const [, route] = await card(far - 10, far + 10)
   expect(route).toMatchObject({ settled: 2n, fee: '0.100000', delivered: '199.800000' })
   expect(Number(route?.fee_share)).toBe(0.001)
+})
+
+test('of more deposits than are sampled, each hour has its share', async () => {
+  const many = at(-60 * 24 * 40)
+  for (const [hours, deposits] of [
+    [0, 30_000],
+    [1, 10_000],
+  ])
+    await sql`
+      with added as (
+        insert into evidence_group (recheck_at) select null from generate_series(1, ${deposits}::integer) returning id
+      )
+      insert into deposit (group_id, transfer, service, state, matrix, deposited_at, final_at, settled_at)
+      select id, 'made/' || id, 'acme', 'settled', '{}', hour, hour, hour + make_interval(secs => ${hours} * 60)
+      from added, lateral (select ${many}::timestamptz + make_interval(hours => ${hours}) as hour)`.execute(
+      books.db,
+    )
+  const [all] = await readScorecard(books.db, { from: many, to: at(-60 * 24 * 39) })
+  expect(all).toMatchObject({ service: 'acme', deposits: 40_000n, settled: 40_000n, sampled: 20_000n })
+  expect(all).toMatchObject({ settle_p50_seconds: 0, settle_p95_seconds: 60 })
 })
 
 test('the view has the last thirty days', async () => {

@@ -67,12 +67,12 @@ const fees: Panel = {
   queries: [
     { expr: 'max by (service, route) (depositd_scorecard_fee_ratio{service=~"$service"})', legend: 'fee' },
     {
-      expr: 'max by (service, route) (depositd_scorecard_duplicates{service=~"$service"})',
+      expr: 'max by (service, route) (depositd_scorecard_duplicates_ratio{service=~"$service"})',
       legend: 'repeats',
     },
   ],
   thresholds: noBounds,
-  columns: { fee: 'percentunit', repeats: 'short' },
+  columns: { fee: 'percentunit', repeats: 'percentunit' },
   width: 6,
   height: 8,
 }

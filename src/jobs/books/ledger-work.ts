@@ -111,10 +111,7 @@ async function readWallets(deps: LedgerWorkDeps, service: ServiceName, named?: s
 async function auditCounts({ db }: LedgerWorkDeps): Promise<void> {
   const [first, ...more] = await recountDeposits(db)
   if (first === undefined) return
-  const { state, service, network, count, kept } = first
-  throw new Error(
-    `numbers of deposits were wrong and are corrected: ${kept} instead of ${count} ${state} of ${service} on ${network === '' ? 'no network' : network}, and ${more.length} more`,
-  )
+  throw new Error(`numbers of deposits were wrong and are corrected: ${first}, and ${more.length} more`)
 }
 
 /** What lasts, like a missing right, must not let the whole audit run again and again. */

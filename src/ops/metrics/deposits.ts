@@ -181,8 +181,8 @@ export const ofScorecard = {
     spread,
   ),
   scorecardDuplicates: gauge(
-    'scorecard_duplicates',
-    'Webhooks that came again, of the last 24 hours of deposits.',
+    'scorecard_duplicates_ratio',
+    'How often webhooks came again, as a share of webhooks, of the last 24 hours of deposits.',
     ofRoute,
   ),
   scorecardFee: gauge(

@@ -21,8 +21,8 @@ async function countAll() {
   return rows
 }
 
-async function storedRows(): Promise<number> {
-  return (await books.db.selectFrom('deposit_count').select('count').execute()).length
+async function storedRows(table: 'deposit_count' | 'deposit_hour'): Promise<number> {
+  return (await books.db.selectFrom(table).selectAll().execute()).length
 }
 
 const unnamed = { deposit: { tx: null, index: null }, settlement: { tx: null } }
@@ -37,6 +37,7 @@ test('deposits are counted as they arrive, change and merge', async () => {
     await books.settle()
     expect((await countDeposits(books.db)).map(({ state, count }) => `${state} ${count}`)).toEqual(expected)
     expect(await countDeposits(books.db)).toEqual(await countAll())
+    expect(await recountDeposits(books.db)).toEqual([])
   }
 })
 
@@ -68,9 +69,11 @@ test('a sweep replaces many differences by their sums', async () => {
   await books.receive(payment())
   const { apply, sweep } = world.work()
   await apply()
+  for (let count = 0; count < 200; count++) await sql`update deposit set updated_at = now()`.execute(books.db)
+  expect(await storedRows('deposit_hour')).toBeGreaterThan(400)
   await sweep()
-  expect(await storedRows()).toBe(1)
-  expect(await countDeposits(books.db)).toEqual(await countAll())
+  expect([await storedRows('deposit_count'), await storedRows('deposit_hour')]).toEqual([1, 1])
+  expect(await recountDeposits(books.db)).toEqual([])
 })
 
 test('an audit corrects numbers that are wrong, and says so', async () => {
@@ -82,5 +85,7 @@ test('an audit corrects numbers that are wrong, and says so', async () => {
     'numbers of deposits were wrong and are corrected: 7 instead of 1 confirmed of default on base, and 0 more',
   )
   expect(await countDeposits(books.db)).toEqual(await countAll())
+  await sql`update deposit_hour set paid = paid + 1`.execute(books.owner)
+  await expect(audit()).rejects.toThrow(/: sums of default in the hour of 2026-.*:00:00.000Z, and 0 more/)
   await audit()
 })

@@ -55,13 +55,13 @@ grant insert (currency, max_age, own_accounts, method, pool) on valuation_rule t
 grant select, insert, update on deposit, mismatch, proposal, withdrawal, wallet_balance to depositd_daemon;
 grant select, insert on mismatch_event to depositd_daemon;
 grant select, insert (mismatch_id, name, content, sha256, added_by) on mismatch_attachment to depositd_daemon;
-grant select, insert, delete on deposit_count, event_pending to depositd_daemon;
+grant select, insert, delete on deposit_count, deposit_hour, event_pending to depositd_daemon;
 grant select, insert, update, delete on notification, notification_message to depositd_daemon;
 grant select, insert on event to depositd_daemon;
 grant select, insert, update on event_endpoint to depositd_daemon;
 grant select, insert, update, delete on event_endpoint_secret, event_delivery to depositd_daemon;
 grant select, insert, delete on event_attempt to depositd_daemon;
-grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match to depositd_daemon;
+grant select on deposit_hour_counted, deposit_report, open_mismatch, unnamed_transfer, possible_match to depositd_daemon;
 
 -- The daemon: the books. It does not choose the numbers and times of journals, nor when and after which journal a month is
 -- closed.
