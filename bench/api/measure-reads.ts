@@ -8,7 +8,13 @@ import type { Tables } from '../../src/store/tables.ts'
 import type { Ground } from '../ground.ts'
 import { prepareEach, send } from '../intake/load.ts'
 import { sendPaced } from '../journey/send-paced.ts'
-import { type ClaimWebhook, type Journey, startJourney, untilApplied } from '../journey/start-journey.ts'
+import {
+  activateRules,
+  type ClaimWebhook,
+  type Journey,
+  startJourney,
+  untilApplied,
+} from '../journey/start-journey.ts'
 import { madeTransaction, monthOf, storeDeposits } from '../scrape/store-deposits.ts'
 import { quantile } from '../statistics.ts'
 import {
@@ -63,12 +69,14 @@ export async function measureReads(
   const { rounds, deposits, webhooks: perArm, secret } = settings
   await using stack = new AsyncDisposableStack()
   const database = await ground.database('read')
+  const apiPort = await freePort()
+  const environment = { API_HOST: loopback, API_PORT: String(apiPort) }
+  await activateRules(ground, { database, secret, environment })
   await storeDeposits(database.db, monthOf(deposits), progress)
   const { rows: sealed } = await sealBooks(database.db, null)
   progress(`${sealed} rows are sealed\n`)
-  const apiPort = await freePort()
+  await sql`vacuum analyze`.execute(database.db)
   const all = 4 * (rounds + 1) * perArm
-  const environment = { API_HOST: loopback, API_PORT: String(apiPort) }
   const journey = await startJourney(ground, { database, deposits: all, secret, environment }, stack)
   const target = await openTarget(database.db, `http://${loopback}:${apiPort}`, settings)
   const arm = createArms({ journey, target, settings })

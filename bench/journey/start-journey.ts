@@ -7,7 +7,7 @@ import type { Ground } from '../ground.ts'
 import { backlog, type Message } from '../reconcile/backlog.ts'
 import { countOf } from '../reconcile/hold-invariants.ts'
 import { keepOwnersOf } from '../reconcile/store-backlog.ts'
-import { type Running, startProcess } from './daemons.ts'
+import { type Places, type Running, startProcess } from './daemons.ts'
 import { type ListedRecord, startListedService } from './service.ts'
 
 /** Daemons that run as in production, and deposits that were paid and delivered, and that no source has claimed. */
@@ -32,29 +32,31 @@ type JourneySettings = {
 const chainTransfersAtOnce = 400
 const withinMs = 600_000
 
+/** On an empty database: processes that start later find their rules active, and decide what is stored by then no second time. */
+export async function activateRules(
+  ground: Ground,
+  settings: Omit<JourneySettings, 'deposits'>,
+): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const service = stack.use(await startListedService())
+  await up(await startProcess(placesOf(ground, settings, service.url), 'worker'), stack)
+}
+
 /** One process with the role `http`, and one with `worker` and `scheduler`; they end with the stack. */
 export async function startJourney(
   ground: Ground,
-  { database, deposits, secret, environment }: JourneySettings,
+  settings: JourneySettings,
   stack: AsyncDisposableStack,
 ): Promise<Journey> {
-  const { url: databaseUrl, db } = database
+  const { db } = settings.database
   const service = stack.use(await startListedService())
-  const { webhooks, chainTransfers } = makeDeposits(deposits)
+  const { webhooks, chainTransfers } = makeDeposits(settings.deposits)
   await keepOwnersOf(db)
   for (let from = 0; from < chainTransfers.length; from += chainTransfersAtOnce)
     await inTransaction(db, (tx) =>
       appendChainTransfers(tx, chainTransfers.slice(from, from + chainTransfersAtOnce)),
     )
-  const queueUrl = `${ground.redisUrl}/1`
-  const places = {
-    folder: ground.folder,
-    databaseUrl,
-    queueUrl,
-    serviceUrl: service.url,
-    secret,
-    environment,
-  }
+  const places = placesOf(ground, settings, service.url)
   const http = await up(await startProcess(places, 'http'), stack)
   await up(await startProcess(places, 'worker,scheduler'), stack)
   await untilApplied(db)
@@ -64,6 +66,14 @@ export async function startJourney(
     webhooks,
     settle: ({ record }, at) => service.settle({ ...record, updated_at: new Date(at).toISOString() }),
   }
+}
+
+function placesOf(
+  { folder, redisUrl }: Ground,
+  { database, secret, environment }: Omit<JourneySettings, 'deposits'>,
+  serviceUrl: string,
+): Places {
+  return { folder, databaseUrl: database.url, queueUrl: `${redisUrl}/1`, serviceUrl, secret, environment }
 }
 
 export async function untilApplied(db: Database<Tables>): Promise<void> {
