@@ -268,7 +268,6 @@ table public.event (
   id uuid not null,
   owner_id text,
   owner_kind text,
-  preceding bigint default NULLIF((sequence - 1), 0),
   previous bigint,
   sequence bigint not null,
   service text,
@@ -861,7 +860,6 @@ constraint event_delivery_endpoint_id_fkey on event_delivery: FOREIGN KEY (endpo
 constraint event_delivery_endpoint_id_lane_sequence_key on event_delivery: UNIQUE (endpoint_id, lane, sequence);
 constraint event_delivery_pkey on event_delivery: PRIMARY KEY (id);
 constraint event_delivery_sequence_fkey on event_delivery: FOREIGN KEY (sequence) REFERENCES event(sequence);
-constraint event_deposit_id_previous_fkey on event: FOREIGN KEY (deposit_id, previous) REFERENCES event(deposit_id, sequence);
 constraint event_deposit_id_sequence_key on event: UNIQUE (deposit_id, sequence);
 constraint event_endpoint_created_by_check on event_endpoint: CHECK ((created_by <> ''::text));
 constraint event_endpoint_failing on event_endpoint: CHECK (((failures = 0) = (failing_since IS NULL)));
@@ -887,7 +885,6 @@ constraint event_id_key on event: UNIQUE (id);
 constraint event_pending_pkey on event_pending: PRIMARY KEY (id);
 constraint event_pending_type_check on event_pending: CHECK ((type = ANY (ARRAY['deposit.observed'::text, 'deposit.final'::text, 'deposit.settled'::text, 'deposit.reconciled'::text, 'deposit.credit_safe'::text, 'deposit.reversed'::text, 'deposit.merged'::text, 'mismatch.opened'::text, 'mismatch.changed'::text, 'mismatch.cleared'::text, 'mismatch.resolved'::text, 'approval.requested'::text, 'period.closed'::text, 'seal.published'::text])));
 constraint event_pkey on event: PRIMARY KEY (sequence);
-constraint event_preceding_fkey on event: FOREIGN KEY (preceding) REFERENCES event(sequence);
 constraint event_sequence_check on event: CHECK ((sequence > 0));
 constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint evidence_group_pkey on evidence_group: PRIMARY KEY (id);
@@ -3549,6 +3546,26 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.refuse_event_gap()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  wrong bigint;
+begin
+  select sequence into wrong from added
+  where (sequence > 1 and not exists (select from public.event e where e.sequence = added.sequence - 1))
+    or (previous is not null and not exists (
+      select from public.event e where e.deposit_id = added.deposit_id and e.sequence = added.previous))
+  limit 1;
+  if found then
+    raise exception 'event % does not follow the events before it', wrong;
+  end if;
+  return null;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.refuse_late_balance()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3732,6 +3749,7 @@ CREATE TRIGGER deposit_replacement AFTER UPDATE ON public.deposit REFERENCING NE
 CREATE TRIGGER disposal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.disposal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_late AFTER INSERT ON public.disposal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
 CREATE TRIGGER event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER event_without_gap AFTER INSERT ON public.event REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_event_gap();
 CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION hold_observation();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

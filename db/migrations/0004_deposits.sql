@@ -258,3 +258,28 @@ create table mismatch_attachment (
 create index mismatch_attachment_mismatch_id on mismatch_attachment (mismatch_id);
 create trigger mismatch_attachment_append_only before update or delete or truncate on mismatch_attachment
   for each statement execute function refuse_change();
+
+-- A final transfer that no claim names, and the one deposit that it fits. Derived, and books nothing: a person or a policy
+-- that accepts it adds a decision, which is evidence.
+create table proposal (
+  id bigint generated always as identity primary key,
+  service_id text not null,
+  -- The role in which the address of the transfer is watched: the payment of the deposit, or its delivery.
+  role text not null check (role in ('deposit', 'recipient')),
+  transfer text not null,
+  score smallint not null check (score between 1 and 100),
+  -- Each rule with its weight, its result, and the values it compared.
+  reasons jsonb not null,
+  -- Where the policy that was applied is written.
+  policy text not null,
+  state text not null default 'proposed' check (state in ('proposed', 'accepted', 'rejected', 'withdrawn')),
+  proposed_at timestamptz not null default now(),
+  -- When it was accepted, rejected, or withdrawn because the evidence decided otherwise.
+  ended_at timestamptz,
+  check ((state = 'proposed') = (ended_at is null)),
+  unique (service_id, role, transfer)
+);
+
+-- Neither a deposit nor a transfer is in two open proposals.
+create unique index proposal_open_transfer on proposal (role, transfer) where state = 'proposed';
+create unique index proposal_open_deposit on proposal (role, service_id) where state = 'proposed';

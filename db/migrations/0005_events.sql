@@ -1,29 +1,4 @@
--- What is proposed to people, what other systems and people are notified of, and who signs in.
-
--- A final transfer that no claim names, and the one deposit that it fits. Derived, and books nothing: a person or a policy
--- that accepts it adds a decision, which is evidence.
-create table proposal (
-  id bigint generated always as identity primary key,
-  service_id text not null,
-  -- The role in which the address of the transfer is watched: the payment of the deposit, or its delivery.
-  role text not null check (role in ('deposit', 'recipient')),
-  transfer text not null,
-  score smallint not null check (score between 1 and 100),
-  -- Each rule with its weight, its result, and the values it compared.
-  reasons jsonb not null,
-  -- Where the policy that was applied is written.
-  policy text not null,
-  state text not null default 'proposed' check (state in ('proposed', 'accepted', 'rejected', 'withdrawn')),
-  proposed_at timestamptz not null default now(),
-  -- When it was accepted, rejected, or withdrawn because the evidence decided otherwise.
-  ended_at timestamptz,
-  check ((state = 'proposed') = (ended_at is null)),
-  unique (service_id, role, transfer)
-);
-
--- Neither a deposit nor a transfer is in two open proposals.
-create unique index proposal_open_transfer on proposal (role, transfer) where state = 'proposed';
-create unique index proposal_open_deposit on proposal (role, service_id) where state = 'proposed';
+-- What may be proposed to people, what other systems and people are notified of, and who signs in.
 
 -- Final transfers that no claim named in time, without those that a person resolved.
 create view unnamed_transfer as
@@ -87,10 +62,29 @@ create table event (
   owner_id text,
   data jsonb not null,
   at timestamptz not null,
-  preceding bigint generated always as (nullif(sequence - 1, 0)) stored references event (sequence),
-  unique (deposit_id, sequence),
-  foreign key (deposit_id, previous) references event (deposit_id, sequence)
+  unique (deposit_id, sequence)
 );
+
+-- Foreign keys would be checked row by row, for five times the time.
+create function refuse_event_gap() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  wrong bigint;
+begin
+  select sequence into wrong from added
+  where (sequence > 1 and not exists (select from public.event e where e.sequence = added.sequence - 1))
+    or (previous is not null and not exists (
+      select from public.event e where e.deposit_id = added.deposit_id and e.sequence = added.previous))
+  limit 1;
+  if found then
+    raise exception 'event % does not follow the events before it', wrong;
+  end if;
+  return null;
+end
+$$;
+
+create trigger event_without_gap after insert on event
+  referencing new table as added for each statement execute function refuse_event_gap();
 
 create trigger event_append_only before update or delete or truncate on event
   for each statement execute function refuse_change();

@@ -63,7 +63,7 @@ test('gauges that hang hold three connections of their own at most, and Postgres
   const { read, nodes } = stack.use(composeGauges(await settingsOf(), { queue, observer, metrics }))
   expect(await nodes()).toEqual([{ network: 'base', node: 'near', score: 0.5, requests: 2, errors: 1 }])
   await owner.transaction().execute(async (tx) => {
-    await sql`lock table deposit, stream in access exclusive mode`.execute(tx)
+    await sql`lock table deposit, deposit_hour, stream in access exclusive mode`.execute(tx)
     const reads = Promise.all([read(), read(), read()])
     await expect.poll(() => statesOf(owner)).toEqual(['active', 'active', 'active'])
     const [reported] = await reads

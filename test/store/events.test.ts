@@ -258,8 +258,13 @@ describe('Postgres refuses', () => {
   test('a gap, and a change', async () => {
     await insert(books.db, 1, 1)
     await numberEvents(books.db)
-    const add = sql`insert into event (sequence, id, type, data, at) values (3, uuidv7(), 'seal.published', '{}', now())`
-    await expect(add.execute(books.db)).rejects.toThrow('event_preceding_fkey')
+    const add = (sequence: number, previous: number | null) =>
+      sql`insert into event (sequence, id, type, deposit_id, previous, data, at)
+        values (${sequence}, uuidv7(), 'deposit.final', 7, ${previous}, '{}', now())`.execute(books.db)
+    await expect(add(3, null)).rejects.toThrow('event 3 does not follow the events before it')
+    await expect(add(2, 1)).rejects.toThrow('event 2 does not follow the events before it')
+    await add(2, null)
+    await add(3, 2)
     await expect(sql`update event set data = '{}'`.execute(books.owner)).rejects.toThrow('append-only')
     await expect(sql`delete from event`.execute(books.owner)).rejects.toThrow('append-only')
     await expect(sql`delete from event`.execute(books.db)).rejects.toThrow('permission denied')
