@@ -3555,9 +3555,9 @@ declare
   wrong bigint;
 begin
   select sequence into wrong from added
-  where (sequence > 1 and not exists (select from public.event e where e.sequence = added.sequence - 1))
-    or (previous is not null and not exists (
-      select from public.event e where e.deposit_id = added.deposit_id and e.sequence = added.previous))
+  where (sequence > 1 and (select e.sequence from public.event e where e.sequence = added.sequence - 1) is null)
+    or (previous is not null and (
+      select e.sequence from public.event e where e.deposit_id = added.deposit_id and e.sequence = added.previous) is null)
   limit 1;
   if found then
     raise exception 'event % does not follow the events before it', wrong;

@@ -81,8 +81,8 @@ async function storePiece(
           n > ${all - open} as is_open
       ) as made`.execute(tx)
     await sql`
-      insert into inbox (id, source, source_key, body, received_at) overriding system value
-      select id, 'webhook', 'made-' || id, '{}', webhook_at from deposit where id between ${from} and ${to}`.execute(
+      insert into inbox (id, source, source_key, body, received_at, stored_at) overriding system value
+      select id, 'webhook', 'made-' || id, '{}', webhook_at, webhook_at from deposit where id between ${from} and ${to}`.execute(
       tx,
     )
     await sql`
