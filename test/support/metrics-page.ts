@@ -112,7 +112,11 @@ const freshness = [
 long (\`totals\` and \`scorecard\`, at most two minutes). So within these bounds, a part takes at most that share of one processor of
 Postgres ([benchmarks](internals/benchmarks.md#scrape)). Each part takes one of three read-only connections. A scrape during a
 new reading waits for at most 25 ms and then gets the previous result; \`depositd_gauges_age_seconds\` is its age. Ages of waiting
-work are as of the scrape all the same. The 63 routes with the most deposits are shown separately, beside \`all\`.\n`,
+work are as of the scrape all the same.
+
+\`depositd_matrix_cells\` and the scorecard are of whole hours, from the one in which the last 24 hours begin. They come from sums that
+are kept as deposits change. Durations and duplicates of the scorecard are those of at most 20,000 deposits, of each hour the same
+share. The 63 routes with the most deposits are shown separately, beside \`all\`.\n`,
   `A value that is not a number is left out alone, and \`depositd_gauges_readable\` of its part is 0. A part that cannot be read
 within 5 s is left out as a whole: \`depositd_gauges_readable\` is 0, and the log has the reason. The answer is still 200: the
 process's own counts, such as refused webhooks, are available while the database is down.\n`,
