@@ -32,7 +32,7 @@ type JourneySettings = {
 const chainTransfersAtOnce = 400
 const withinMs = 600_000
 
-/** On an empty database: processes that start later find their rules active, and decide what is stored by then no second time. */
+/** On an empty database: a process that finds other rules active, or none, decides everything stored again. */
 export async function activateRules(
   ground: Ground,
   settings: Omit<JourneySettings, 'deposits'>,

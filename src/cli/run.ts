@@ -103,7 +103,11 @@ function describePolicy(program: Command, act: Act): void {
     .description(
       "report each service's webhooks (missing, late, repeated), settlement times and fees, by route",
     )
-    .option('--since <time>', 'how long ago, like 24h or 30d, or a time', '30d')
+    .option(
+      '--since <time>',
+      'how long ago, like 24h or 30d, or a time; the hour in which that is counts as a whole',
+      '30d',
+    )
     .action(act(async () => (await import('./scorecard.ts')).scorecardCommand))
   const reconcile = 'show what another policy would change in stored deposits; exit with 1 if anything'
   limited(subcommand(program, 'reconcile', reconcile), 50, 'changes')

@@ -35,8 +35,8 @@ export const limitHeaders: OpenApiObject = {
 }
 
 /**
- * A revoked key is refused after `goodForMs` at the latest. An address that sent too many unknown keys is refused, except for keys that were
- * valid before: behind a proxy all callers share one address.
+ * A revoked key is refused after `goodForMs` at the latest. An address that sent too many unknown keys is refused, except for
+ * keys that were valid before: behind a proxy all callers share one address.
  */
 export function createKeyCheck<Key extends { id: string | bigint }>({
   limit,

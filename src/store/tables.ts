@@ -27,8 +27,6 @@ export type Tables = {
   }
   asset: { key: string; network: string; symbol: string; decimals: number }
   owner: { kind: 'channel' | 'stable_wallet'; id: string; added_by: string }
-  deposit_count: { state: string; service: string; network: string; count: bigint }
-  deposit_hour: { hour: Date; deposits: bigint; is_sum: boolean }
   deposit: {
     id: Id
     group_id: bigint

@@ -22,7 +22,7 @@ async function countAll() {
 }
 
 async function storedRows(table: 'deposit_count' | 'deposit_hour'): Promise<number> {
-  return (await books.db.selectFrom(table).selectAll().execute()).length
+  return (await sql`select from ${sql.table(table)}`.execute(books.db)).rows.length
 }
 
 const unnamed = { deposit: { tx: null, index: null }, settlement: { tx: null } }
@@ -45,8 +45,8 @@ test('what writers add while sums are made, and while all are counted, is counte
   const writers = Array.from(
     { length: 300 },
     (_, place) =>
-      sql`insert into deposit (group_id, service_id, state, network, matrix)
-      select id, ${`dep_${place}`}, 'observed', 'base', '{}' from added`,
+      sql`insert into deposit (group_id, service_id, state, network, matrix, webhook_at)
+      select id, ${`dep_${place}`}, 'observed', 'base', '{}', now() from added`,
   )
   const write = async (insert: (typeof writers)[number]) => {
     await sql`with added as (insert into evidence_group (recheck_at) values (null) returning id) ${insert}`.execute(
