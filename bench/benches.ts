@@ -3,6 +3,7 @@ import { runChain } from './chain/run.ts'
 import { runChainSolana } from './chain/solana/run.ts'
 import { runSolanaBlocks } from './chain/solana/run-blocks.ts'
 import { runEvents } from './events/run.ts'
+import { runGrowth } from './growth/run.ts'
 import { runIntake } from './intake/run.ts'
 import { runJourney } from './journey/run.ts'
 import { runLedger } from './ledger/run.ts'
@@ -27,6 +28,7 @@ const benches = {
   events: runEvents,
   api: runApi,
   scrape: runScrape,
+  growth: runGrowth,
   sizes: runSizes,
 } satisfies Record<string, (sizes: Sizes) => Promise<Result>>
 
@@ -56,6 +58,7 @@ const smokeScales: Partial<Record<BenchName, number>> = {
   chain: 0.005,
   // With fewer slots than requests for histories the chain is read by its blocks.
   'chain solana': 0.05,
+  growth: 0.005,
   journey: 0.0005,
   ledger: 0.001,
   scrape: 0.01,

@@ -45,8 +45,8 @@ export async function measureScrapes(
   await storeDeposits(db, monthOf(deposits), progress)
   const secret = makeSecret()
   await using stack = new AsyncDisposableStack()
-  const http = await start({ databaseUrl: url, secret, role: 'http' }, stack)
-  const worker = await start({ databaseUrl: url, secret, role: 'worker' }, stack)
+  const http = await startServed({ databaseUrl: url, secret, role: 'http' }, stack)
+  const worker = await startServed({ databaseUrl: url, secret, role: 'worker' }, stack)
   const daemons = [http, worker]
   const first = await scrape(worker.metricsUrl)
   checkFigures(first.text, deposits)
@@ -80,7 +80,8 @@ export async function measureScrapes(
 
 type Daemon = Scraped & { child: ChildProcess }
 
-async function start(served: ToServe, stack: AsyncDisposableStack): Promise<Daemon> {
+/** It ends with the stack. */
+export async function startServed(served: ToServe, stack: AsyncDisposableStack): Promise<Daemon> {
   const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify(served)])
   stack.defer(async () => {
     if (child.exitCode !== null) return

@@ -4,8 +4,8 @@ import { parseSettings } from '../../src/config/settings.ts'
 import type { Role } from '../../src/health.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 
-/** A daemon that is scraped, in a process of its own, so that its processor time is known. */
-export type Scraped = { webhookUrl: string; metricsUrl: string }
+/** A daemon that is scraped, in a process of its own, so that its processor time is known. No URL ends with a slash. */
+export type Scraped = { webhookUrl: string; metricsUrl: string; consoleUrl: string; apiUrl: string }
 export type ToServe = { databaseUrl: string; secret: string; role: Role }
 
 const { databaseUrl, secret, role } = JSON.parse(process.argv[2] ?? '{}') as ToServe
@@ -19,6 +19,8 @@ const settings = parseSettings(
     HTTP_HOST: loopback,
     HTTP_PORT: String(await freePort()),
     OPS_PORT: String(await freePort()),
+    API_HOST: loopback,
+    API_PORT: String(await freePort()),
   },
   () => '',
 )
@@ -28,4 +30,6 @@ process.once('disconnect', () => process.exit(0))
 process.send?.({
   webhookUrl: daemon.webhookUrl ?? '',
   metricsUrl: `${daemon.opsUrl}/metrics`,
+  consoleUrl: daemon.opsUrl,
+  apiUrl: daemon.apiUrl ?? '',
 } satisfies Scraped)

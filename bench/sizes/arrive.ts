@@ -15,6 +15,11 @@ const depositsPerSecond = 116
 const vacuums = 10
 const pageLength = 100
 
+/** What arrives about so many deposits, in order. */
+export function arrivals(deposits: number): Generator<Message> {
+  return backlog(deposits, depositsPerSecond)
+}
+
 /** For how long the lane that applies was busy; null where nothing was applied. */
 export type Worked = { laneSeconds: number | null }
 
@@ -24,7 +29,11 @@ export type Ground = { db: Database<Tables>; url: string; deposits: number }
  * Stores what arrives, so many rows at once, and applies it before more arrives: each word of a deposit is decided when
  * it comes, beside those that came before, as the daemon does while nothing waits.
  */
-export async function arrive({ db, url, deposits }: Ground, rowsAtOnce: number): Promise<Worked> {
+export async function arrive(
+  { db, url, deposits }: Ground,
+  rowsAtOnce: number,
+  messages: Generator<Message> = arrivals(deposits),
+): Promise<Worked> {
   await keepOwnersOf(db)
   await using daemon = openDatabase<Tables>({
     url,
@@ -33,7 +42,6 @@ export async function arrive({ db, url, deposits }: Ground, rowsAtOnce: number):
     role: 'depositd_daemon',
   })
   const deps = applyDeps(daemon, deposits)
-  const messages = backlog(deposits, depositsPerSecond)
   const vacuumEvery = Math.ceil((4 * deposits) / vacuums)
   let arrived = 0
   let laneMs = 0
@@ -81,6 +89,5 @@ export async function listAgain({ db, deposits }: Ground): Promise<Worked> {
 }
 
 function* recordsOf(deposits: number): Generator<NewInboxRow> {
-  for (const one of backlog(deposits, depositsPerSecond))
-    if ('sourceKey' in one && one.source === 'api') yield one
+  for (const one of arrivals(deposits)) if ('sourceKey' in one && one.source === 'api') yield one
 }

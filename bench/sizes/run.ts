@@ -3,15 +3,13 @@ import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { describeMachine, type Machine, machineLines } from '../machine.ts'
 import { type PostgresGround, startPostgresGround } from '../postgres-ground.ts'
-import { watchSessions } from '../processor-time.ts'
 import { workOurs } from '../reconcile/apply-arms.ts'
 import { storeBacklog } from '../reconcile/store-backlog.ts'
 import type { Result } from '../result.ts'
-import { arrive, type Ground, listAgain, type Worked } from './arrive.ts'
+import { arrive, listAgain } from './arrive.ts'
+import { type Cost, costOf, type Step } from './cost.ts'
 import { perDeposit, readTables, type TableSize, totalOf } from './table-sizes.ts'
 
-/** What one step cost per deposit; `laneMs`: for how long the lane that applies was busy. */
-type Cost = { step: string; walBytes: number; programMs: number; postgresMs: number; laneMs: number | null }
 type Arm = { arm: string; costs: Cost[]; tables: TableSize[] }
 
 type Report = {
@@ -20,8 +18,6 @@ type Report = {
   deposits: number
   arms: Arm[]
 }
-
-type Step = { step: string; work: (ground: Ground) => Promise<Worked> }
 
 /** As many deposits, by the part of it that is measured. */
 const whole = 20_000
@@ -83,26 +79,6 @@ async function measure({ arm, steps, deposits }: Wanted, server: PostgresGround)
   await holdBooked(ground.db, deposits)
   await sql`vacuum analyze`.execute(ground.db)
   return { arm, costs, tables: perDeposit(await readTables(ground.db), before, deposits) }
-}
-
-async function costOf(name: string, ground: Ground, { step, work }: Step): Promise<Cost> {
-  using sessions = watchSessions(name)
-  const [cpu, wal] = [process.cpuUsage(), await walAt(ground.db)]
-  const { laneSeconds } = await work(ground)
-  const { user, system } = process.cpuUsage(cpu)
-  return {
-    step,
-    walBytes: Number((await walAt(ground.db)) - wal) / ground.deposits,
-    programMs: (user + system) / 1000 / ground.deposits,
-    postgresMs: sessions.taken() / ground.deposits,
-    laneMs: laneSeconds === null ? null : (laneSeconds * 1000) / ground.deposits,
-  }
-}
-
-async function walAt(db: Database<Tables>): Promise<bigint> {
-  const { rows } = await sql<{ at: bigint }>`
-    select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as at`.execute(db)
-  return rows[0]?.at ?? 0n
 }
 
 /** @throws where not every deposit is booked: what was measured says nothing then */

@@ -28,9 +28,11 @@ create table inbox (
 create trigger inbox_append_only before update or delete or truncate on inbox
   for each statement execute function refuse_change();
 
--- Observations that are stored and not applied yet. A table of its own, so that the inbox is never updated.
+-- Observations that are stored and not applied yet. A table of its own, so that the inbox is never updated. This and the
+-- other foreign keys to the inbox of tables with a row per observation are declared and not enforced: Postgres would check
+-- them row by row, and write to the row of the inbox. The inbox is append-only, and these rows are made of its rows.
 create table inbox_pending (
-  inbox_id bigint primary key references inbox,
+  inbox_id bigint primary key references inbox not enforced,
   stored_at timestamptz not null default now(),
   -- As in the inbox: the oldest of many is found without reading the inbox.
   received_at timestamptz not null
@@ -117,7 +119,7 @@ create index link_key_group_id on link_key (group_id);
 
 -- What an inbox row says in the terms of the domain. It is made by the mapping, so it can be made again.
 create table evidence (
-  inbox_id bigint primary key references inbox,
+  inbox_id bigint primary key references inbox not enforced,
   group_id bigint not null references evidence_group,
   observation jsonb not null
 );
@@ -146,7 +148,7 @@ create trigger evidence_stands before update on evidence
 -- Where and at which stage a chain transfer was seen, so that vanished transfers are found by one query and payments to an
 -- address can be summed.
 create table chain_transfer (
-  inbox_id bigint primary key references inbox,
+  inbox_id bigint primary key references inbox not enforced,
   network text not null,
   transfer text not null,
   stage text not null check (stage in ('seen', 'final', 'orphaned')),

@@ -45,7 +45,7 @@ const unverifiedFault =
 export class EnvironmentReader {
   readonly faults: string[]
   readonly #environment: Environment
-  readonly #asked = new Set<string>()
+  readonly #asked = new Set([secretsFolder])
 
   constructor(environment: Environment) {
     this.#environment = environment

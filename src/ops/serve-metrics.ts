@@ -16,14 +16,29 @@ import { shownChannel } from './observe.ts'
  */
 export function serveMetrics({ metrics, read }: { metrics: Metrics; read: GaugesReader }): RequestHandler {
   const openMetrics = createOpenMetrics(metrics.registry)
+  const answer = shareWhileRunning(async (registry: typeof openMetrics | Registry) => {
+    showGauges(metrics, await read())
+    return registry.metrics()
+  })
   return async (request, response) => {
     const { accept = '' } = request.headers
     const registry = /application\/openmetrics-text/i.test(accept) ? openMetrics : metrics.registry
-    showGauges(metrics, await read())
     response
       .set('vary', 'Accept')
       .type(registry.contentType)
-      .send(await registry.metrics())
+      .send(await answer(registry))
+  }
+}
+
+/** Scrapes that come at the same time have the same answer: to write one holds up all other work for some milliseconds. */
+function shareWhileRunning<Key, Value>(work: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
+  const running = new Map<Key, Promise<Value>>()
+  return (key) => {
+    const known = running.get(key)
+    if (known !== undefined) return known
+    const started = work(key).finally(() => running.delete(key))
+    running.set(key, started)
+    return started
   }
 }
 

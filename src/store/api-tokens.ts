@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { Fault } from '../core/errors.ts'
 import type { TokenScope } from '../people/roles.ts'
-import { prepared } from './database.ts'
+import { preparing } from './database.ts'
 import { recordAccess } from './sessions.ts'
 import type { Tables } from './tables.ts'
 
@@ -93,9 +93,9 @@ export async function listApiTokens(
 /** Notes the use once an hour. Null if it is unknown or revoked. */
 export async function findApiToken(db: Kysely<Tables>, token: string): Promise<ApiToken | null> {
   if (!tokenForm.test(token)) return null
-  const { rows } = await sql<ApiToken & { isNoted: boolean }>`${prepared('api_token')}
+  const { rows } = await sql<ApiToken & { isNoted: boolean }>`
     select ${fields}, coalesce(last_used_at > now() - interval '1 hour', false) as "isNoted"
-    from api_token where sha256 = ${hashOf(token)} and revoked_at is null`.execute(db)
+    from api_token where sha256 = ${hashOf(token)} and revoked_at is null`.execute(preparing(db))
   const [row] = rows
   if (row === undefined) return null
   const { isNoted, ...found } = row

@@ -1,4 +1,12 @@
-import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
+import {
+  Kysely,
+  type KyselyPlugin,
+  PostgresDialect,
+  type RawBuilder,
+  RawNode,
+  sql,
+  type Transaction,
+} from 'kysely'
 import { Pool, type PoolClient, types } from 'pg'
 import { Fault, isFault } from '../core/errors.ts'
 import { reach } from '../failpoint.ts'
@@ -50,18 +58,42 @@ export function openDatabase<Tables>({
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** Each connection plans the statement once, under this name. Its text must always be the same. */
-export function prepared(name: string): RawBuilder<unknown> {
-  return sql.raw(`/* prepared ${name} */`)
+/**
+ * Each connection parses and plans each statement of this once, for any values: planning takes most of the time of a
+ * statement about few rows. The texts of these statements must be few.
+ */
+export function preparing<Tables>(db: Kysely<Tables>): Kysely<Tables> {
+  return db.withPlugin(preparer)
 }
 
-const preparedForm = /^\/\* prepared (\w+) \*\//
+const preparedMark = '/* prepared */'
+
+const preparer: KyselyPlugin = {
+  transformQuery({ node }) {
+    if (!RawNode.is(node)) return node
+    const [first = '', ...others] = node.sqlFragments
+    if (first.startsWith(preparedMark)) return node
+    return RawNode.create([preparedMark + first, ...others], node.parameters)
+  },
+  transformResult: ({ result }) => Promise.resolve(result),
+}
+
+/** A connection keeps what it prepared. */
+const preparedMax = 500
+const preparedNames = new Map<string, string>()
+
+function nameOf(text: string): string | undefined {
+  if (!text.startsWith(preparedMark)) return undefined
+  if (!preparedNames.has(text) && preparedNames.size < preparedMax)
+    preparedNames.set(text, `depositd_${preparedNames.size}`)
+  return preparedNames.get(text)
+}
 
 /** Kysely passes on text and parameters, but no name. */
 function prepareNamed(client: PoolClient): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   const named = (text: unknown, ...rest: unknown[]) => {
-    const name = typeof text === 'string' ? preparedForm.exec(text)?.[1] : undefined
+    const name = typeof text === 'string' ? nameOf(text) : undefined
     if (name === undefined) return query(text, ...rest)
     const answered = query({ name, text, values: rest[0] })
     reach('statement.sent')

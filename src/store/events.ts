@@ -3,7 +3,7 @@ import type { EventType } from '../core/event.ts'
 import type { Owner, ServiceName } from '../core/evidence.ts'
 import { reach } from '../failpoint.ts'
 import type { Visible } from './books/list-deposits.ts'
-import { inTransaction, whereSet } from './database.ts'
+import { inTransaction, preparing, whereSet } from './database.ts'
 import type { MismatchChange } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
 
@@ -86,7 +86,7 @@ export async function numberEvents(
 ): Promise<{ count: number; mismatches: MismatchChange[] }> {
   const mismatches: MismatchChange[] = []
   for (let count = 0; ; ) {
-    const numbered = await inTransaction(db, numberSome)
+    const numbered = await inTransaction(preparing(db), numberSome)
     count += numbered.length
     mismatches.push(
       ...numbered.flatMap(({ change, ...rest }) => (change === null ? [] : [{ ...rest, change }])),

@@ -8,7 +8,7 @@ import {
 } from '../core/evidence.ts'
 import { type UnreadableKind } from '../core/mismatch.ts'
 import { walletHeader } from '../core/withdrawal-claim.ts'
-import { ageOf, asTable, prepared } from './database.ts'
+import { ageOf, asTable, preparing } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** A message exactly as it arrived. The key is unique within its source. */
@@ -34,7 +34,7 @@ export async function appendInbox(
 ): Promise<Map<string, bigint>> {
   const { heads, bodies } = packed(rows)
   // Ordered, so that two writers of the same keys wait for each other instead of deadlocking.
-  const { rows: added } = await sql<{ id: bigint; key: string }>`${prepared('append_inbox')}
+  const { rows: added } = await sql<{ id: bigint; key: string }>`
     with incoming as (
       select source, source_key, service, substring(${bodies}::bytea from first for length) as body, headers, received_at
       from jsonb_to_recordset(${heads}::jsonb) as row (
@@ -48,7 +48,7 @@ export async function appendInbox(
     ), pending as (
       insert into inbox_pending (inbox_id, received_at) select id, received_at from added
     )
-    select id, source_key as key from added`.execute(db)
+    select id, source_key as key from added`.execute(preparing(db))
   return new Map(added.map(({ id, key }) => [key, id]))
 }
 
@@ -173,7 +173,7 @@ export async function waitingSince(
 ): Promise<Date | null> {
   const { rows } = await sql<{ since: Date | null }>`
     select min(received_at) as since from (
-      select received_at from inbox_pending where inbox_id <> all(${leftOut}::bigint[])
+      select received_at from inbox_pending where inbox_id not in (select unnest(${leftOut}::bigint[]))
       order by inbox_id limit ${lookedThrough}
     ) as waiting`.execute(tx)
   return rows[0]?.since ?? null

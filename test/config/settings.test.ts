@@ -187,9 +187,16 @@ test('a settings file that cannot be read is a fault beside the others', () => {
 
 test('a name with a slip of the hand is named beside the setting that was meant', () => {
   expect(
-    faultsOf({ LOG_LEVLE: 'debug', QUEUE_ULR_FILE: '/run/queue', OPS_PROT: '1', HTTPS_PORT: '2' }),
+    faultsOf({
+      LOG_LEVLE: 'debug',
+      SECRETS_DRI: '/run',
+      QUEUE_ULR_FILE: '/run/queue',
+      OPS_PROT: '1',
+      HTTPS_PORT: '2',
+    }),
   ).toEqual([
     'LOG_LEVLE is unknown; did you mean LOG_LEVEL?',
+    'SECRETS_DRI is unknown; did you mean SECRETS_DIR?',
     'QUEUE_ULR_FILE is unknown; did you mean QUEUE_URL_FILE?',
     'OPS_PROT is unknown; did you mean OPS_PORT?',
   ])

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { ReportedGauges } from '../../src/ops/gauges.ts'
-import { startOpsServer as start } from '../support/ops-server.ts'
+import { emptyReading, readAs, startOpsServer as start } from '../support/ops-server.ts'
 import { readingOf } from '../support/readings.ts'
 
 /** Name, labels and value of every sample; throws where a line is not of the text format. */
@@ -252,4 +253,18 @@ test('of a part that others tell there is nothing, not even that it could not be
     'depositd_gauges_readable{part="live"}',
     'depositd_gauges_readable{part="queue"}',
   ])
+})
+
+test('scrapes at the same time share one answer', async () => {
+  let readings = 0
+  const url = await start({
+    read: async () => {
+      readings++
+      await sleep(300)
+      return readAs(emptyReading)()
+    },
+  })
+  const scrapes = Array.from({ length: 8 }, () => fetch(`${url}/metrics`))
+  expect((await Promise.all(scrapes)).map(({ status }) => status)).toEqual(scrapes.map(() => 200))
+  expect(readings).toBeLessThan(scrapes.length)
 })

@@ -24,7 +24,7 @@ import { type LinkedObservation, loadGroups, saveEvidence } from '../../store/bo
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
 import { saveWithdrawals } from '../../store/books/withdrawals.ts'
 import { askChains } from '../../store/chain/leg-searches.ts'
-import { inTransaction } from '../../store/database.ts'
+import { inTransaction, preparing } from '../../store/database.ts'
 import {
   type BatchLimits,
   finishPending,
@@ -81,7 +81,7 @@ const groupsMax = 500
 
 /** One batch, or one row. Safe to run twice and concurrently. */
 export function applyPending(deps: ApplyDeps, selection: PendingSelection = batchMax): Promise<ApplyResult> {
-  return inTransaction(deps.db, async (tx) => {
+  return inTransaction(preparing(deps.db), async (tx) => {
     const begunAt = clock()
     const rows = await takePending(tx, selection)
     const now = deps.now()
@@ -109,7 +109,7 @@ export function applyPending(deps: ApplyDeps, selection: PendingSelection = batc
 
 /** The clock is the time up to which all received rows are applied. */
 export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
-  return inTransaction(deps.db, async (tx) => {
+  return inTransaction(preparing(deps.db), async (tx) => {
     const now = deps.now()
     const completeUntil = await waitingSince(tx, [...(deps.failing ?? [])])
     const groups = await takeDueGroups(tx, earliest([now, completeUntil]) ?? now, groupsMax)

@@ -61,6 +61,9 @@ export type LedgerWork = {
   seal: () => Promise<void>
 }
 
+/** A quarter of the time between two runs by default, and half of what a stop waits for a job. */
+const sealRestMaxMs = 5000
+
 export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
   const { db, observe, log } = deps
   const auditSeals = createSealAudit(db, log.signer)
@@ -86,7 +89,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
     wallet: (id) => readWallets(deps, serviceOf(id), id),
     seal: () =>
       each([
-        () => sealBooks(db, log.signer, { pinned: log.administratorKey }),
+        () => sealBooks(db, log.signer, { pinned: log.administratorKey, restMaxMs: sealRestMaxMs }),
         async () => observe.mismatches(await auditSeals()),
         ...log.witnesses.map((witness) => () => askWitness(deps, witness)),
       ]),

@@ -36,21 +36,24 @@ type SealingOptions = {
   /** The public key of the first administrator; null to trust the first decision. */
   pinned?: string | null
   report?: (rows: number) => void
+  /** How long it may rest altogether, so that other work is not held up. */
+  restMaxMs?: number
 }
 
 /** Adds all new rows to the log and makes a checkpoint. Of two concurrent runs, one stops. */
 export async function sealBooks(
   db: Database<Tables>,
   signer: NoteSigner | null,
-  { pinned = null, report = () => undefined }: SealingOptions = {},
+  { pinned = null, report = () => undefined, restMaxMs }: SealingOptions = {},
 ): Promise<SealingResult> {
+  const rest = restOf(restMaxMs)
   const sealed: Omit<SealingResult, 'checkpoint'> = { rows: 0, busy: [] }
   for (const table of sealedTableNames) {
     const after = await lastSealed(db, table)
     const last = await finishedUpTo(db, table, waitForEnd)
     if (last === 'busy') sealed.busy.push(table)
     else if (last !== null && (after === null || last > after))
-      for await (const rows of appendTable(db, { table, after, last })) report((sealed.rows += rows))
+      for await (const rows of appendTable(db, { table, after, last }, rest)) report((sealed.rows += rows))
   }
   await makeCheckpoint(db, signer, pinned)
   return { ...sealed, checkpoint: await newestCheckpoint(db) }
@@ -60,9 +63,10 @@ export async function sealBooks(
 async function* appendTable(
   db: Database<Tables>,
   { table, after, last: cut }: RowRange,
+  rest: Rest,
 ): AsyncGenerator<number> {
   let behind = after
-  for await (const rows of inBatches(rowsOf(db, { table, after, last: cut }), leavesMax)) {
+  for await (const rows of inBatches(rowsOf(db, { table, after, last: cut }, rest), leavesMax)) {
     // Ids that were never written are sealed as absent.
     const last = (rows.length === leavesMax ? rows.at(-1)?.id : undefined) ?? cut
     if (!(await appendRows(db, rows, { table, after: behind, last }))) return
@@ -81,11 +85,28 @@ async function waitForEnd(isOpen: () => Promise<boolean>): Promise<boolean> {
   return false
 }
 
-async function* rowsOf(
-  db: Database<Tables>,
-  range: Parameters<typeof readSealedRows>[1],
-): AsyncGenerator<SealedRow> {
-  for await (const { rows } of readSealedRows(db, range)) yield* rows
+async function* rowsOf(db: Database<Tables>, range: RowRange, rest: Rest): AsyncGenerator<SealedRow> {
+  let startedAt = performance.now()
+  for await (const { rows } of readSealedRows(db, range)) {
+    yield* rows
+    await rest(performance.now() - startedAt)
+    startedAt = performance.now()
+  }
+}
+
+/** After work of that many milliseconds. */
+type Rest = (workedMs: number) => Promise<void>
+
+/** Sealing then takes a quarter of a core. */
+const restTimes = 3
+
+function restOf(restMaxMs = 0): Rest {
+  let left = restMaxMs
+  return async (workedMs) => {
+    const ms = Math.min(left, restTimes * workedMs)
+    left -= ms
+    if (ms > 0) await sleep(ms)
+  }
 }
 
 export async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {

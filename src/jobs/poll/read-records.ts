@@ -3,7 +3,7 @@ import { serviceOf } from '../../core/evidence.ts'
 import type { DepositClient, DepositPage } from '../../provider/deposit-client.ts'
 import type { PageMark } from '../../provider/paging.ts'
 import type { ListProfile } from '../../provider/profile/profile-schema.ts'
-import { inTransaction } from '../../store/database.ts'
+import { inTransaction, preparing } from '../../store/database.ts'
 import { clearMismatches, type MismatchChange, openMismatches } from '../../store/mismatches/mismatches.ts'
 import { markGone, type RemovedRecord, type ServiceRecord, saveRecords } from '../../store/records.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -77,7 +77,7 @@ async function keep(
   records: readonly ServiceRecord[],
   { sentAt, reading }: RecordReadContext,
 ): Promise<void> {
-  const { stored, cleared } = await inTransaction(db, async (tx) => {
+  const { stored, cleared } = await inTransaction(preparing(db), async (tx) => {
     await keepPlace?.(tx)
     const saved = await saveRecords(tx, records, { service, sentAt, receivedAt: now() })
     return { ...saved, cleared: await clearMismatches(tx, kind, saved.back.map(subjectOf)) }

@@ -12,11 +12,16 @@ export async function numberDeposits(
   deposits: readonly (DecidedDeposit & { groupId: bigint })[],
 ): Promise<NumberedDeposit[]> {
   const count = deposits.filter(({ id }) => id === null).length
+  const fresh = (await nextIds(tx, count)).values()
+  return deposits.map((deposit) => ({ ...deposit, id: deposit.id ?? fresh.next().value ?? 0n }))
+}
+
+async function nextIds(tx: Transaction<Tables>, count: number): Promise<bigint[]> {
+  if (count === 0) return []
   const { rows } = await sql<{ id: bigint }>`
     select nextval(pg_get_serial_sequence('deposit', 'id')) as id
     from generate_series(1, ${count})`.execute(tx)
-  const fresh = rows.map(({ id }) => id).values()
-  return deposits.map((deposit) => ({ ...deposit, id: deposit.id ?? fresh.next().value ?? 0n }))
+  return rows.map(({ id }) => id)
 }
 
 /**

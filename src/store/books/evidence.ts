@@ -117,7 +117,8 @@ async function evidenceOf(
 ): Promise<LinkedObservation[]> {
   const { rows } = await sql<{ inbox_id: bigint; group_id: bigint; text: string }>`
     select inbox_id, group_id, observation::text as text from evidence
-    where group_id = any(${ids}::bigint[]) and inbox_id <> all(${atHand.map(({ inboxId }) => inboxId)}::bigint[])
+    where group_id = any(${ids}::bigint[]) and inbox_id not in (
+      select unnest(${atHand.map(({ inboxId }) => inboxId)}::bigint[]))
     order by inbox_id`.execute(tx)
   return rows.map(({ inbox_id, group_id, text }) => ({
     inboxId: inbox_id,

@@ -55,8 +55,7 @@ async function lockKnownGroups(
   tx: Transaction<Tables>,
   keys: readonly string[],
 ): Promise<Map<string, bigint>> {
-  const known = await groupsOfKeys(tx, keys)
-  await lockGroups(tx, [...known.values()])
+  const known = await lockGroupsOfKeys(tx, keys)
   const now = await groupsOfKeys(tx, [...known.keys()])
   if ([...known].some(([key, id]) => now.get(key) !== id))
     throw new Fault('conflict', { what: 'linking keys' })
@@ -131,6 +130,20 @@ export async function saveRechecks(
     where id = due."groupId" and recheck_at is distinct from due.at`.execute(tx)
 }
 
+async function lockGroupsOfKeys(
+  tx: Transaction<Tables>,
+  keys: readonly string[],
+): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ key: string; group_id: bigint }>`
+    with known as (
+      select key, group_id from link_key where key = any(${keys}::text[])
+    ), locked as (
+      select from evidence_group where id in (select group_id from known) order by id for update
+    )
+    select key, group_id from known where (select count(*) from locked) > 0`.execute(tx)
+  return new Map(rows.map(({ key, group_id }) => [key, group_id]))
+}
+
 async function groupsOfKeys(tx: Transaction<Tables>, keys: readonly string[]): Promise<Map<string, bigint>> {
   const { rows } = await sql<{ key: string; group_id: bigint }>`
     select key, group_id from link_key
@@ -169,14 +182,15 @@ async function mergeGroups(
   merges: readonly { from: bigint; into: bigint }[],
 ): Promise<void> {
   if (merges.length === 0) return
-  const pairs = asTable('pair', merges, 'from bigint, into bigint')
-  const moved = sql`set group_id = pair.into from ${pairs} where group_id = pair.from`
-  await sql`update link_key ${moved}`.execute(tx)
-  await sql`update evidence ${moved}`.execute(tx)
-  await sql`update deposit ${moved}`.execute(tx)
-  await sql`update withdrawal ${moved}`.execute(tx)
-  await sql`update mismatch ${moved}`.execute(tx)
-  await sql`update evidence_group set recheck_at = null from ${pairs} where id = pair.from`.execute(tx)
+  const moved = sql`set group_id = pair.into from pair where group_id = pair.from`
+  await sql`
+    with pair as materialized (select * from ${asTable('pair', merges, 'from bigint, into bigint')}),
+      keys as (update link_key ${moved}),
+      observations as (update evidence ${moved}),
+      deposits as (update deposit ${moved}),
+      withdrawals as (update withdrawal ${moved}),
+      mismatches as (update mismatch ${moved})
+    update evidence_group set recheck_at = null from pair where id = pair.from`.execute(tx)
 }
 
 function byId(left: bigint, right: bigint): number {

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { prepared, whereSet } from '../database.ts'
+import { preparing, whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 /** As `deposit_report` has it. Amounts are decimal text; `_base` in base units. */
@@ -145,9 +145,11 @@ export async function listDeposits(db: Kysely<Tables>, filter: Filter): Promise<
 export async function reportDeposits(db: Kysely<Tables>, filter: Filter): Promise<CreditedDeposit[]> {
   // A back end asks for one transaction after another, and planning takes most of the time.
   const isByTransaction = hasOnly(filter, ['tx', 'limit'])
-  const { rows } = await sql<StoredReport>`${isByTransaction ? prepared('reports_by_transaction') : sql``}
+  const { rows } = await sql<StoredReport>`
     select ${reportFields} from deposit_report d
-    where ${wantedDeposits(filter)} order by d.id desc limit ${filter.limit}`.execute(db)
+    where ${wantedDeposits(filter)} order by d.id desc limit ${filter.limit}`.execute(
+    isByTransaction ? preparing(db) : db,
+  )
   return rows.map(reportOf)
 }
 

@@ -220,7 +220,8 @@ export async function accountsUnder(db: Kysely<Tables>, account: string): Promis
 
 export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> {
   const { rows } = await sql`
-    select from owner where ${id} in (id, kind || ':' || id) limit 1`.execute(db)
+    select from owner where (kind, id) in (('channel', ${id}), ('stable_wallet', ${id}),
+      (split_part(${id}, ':', 1), substring(${id} from ':(.*)'))) limit 1`.execute(db)
   return rows.length > 0
 }
 
