@@ -188,7 +188,7 @@ export type StoredRuleSet = {
 export async function listRuleSets(db: Kysely<Tables>, limit: number): Promise<StoredRuleSet[]> {
   const { rows } = await sql<StoredRuleSet>`
     select id::text as id, rules, since, requested_by as "requestedBy", approved_by as "approvedBy", decision_id as decision
-    from rule_set order by id desc limit ${limit}`.execute(db)
+    from rule_set order by id desc limit ${sql.lit(limit)}`.execute(db)
   return rows
 }
 
