@@ -147,15 +147,15 @@ type DaemonWorkDeps = WorkDeps & { failing: Set<bigint> }
 /** @throws the first failed wake-up, once all is applied */
 async function applyAll(deps: DaemonWorkDeps): Promise<void> {
   const faults: unknown[] = []
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     const begunAt = performance.now()
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
-    await numberAndDeliver(deps)
+    if (applied.rows > 0 || isFirst) await numberAndDeliver(deps)
+    if (applied.rows === 0) break
     // After each batch: while webhooks keep arriving, there is always another one.
     await wakeReaders(deps, applied).catch((fault: unknown) => faults.push(fault))
-    if (applied.rows === 0) break
     if (applied.rows < small.rowsMax) await sleep(Math.min(performance.now() - begunAt, small.restMaxMs))
   }
   if (faults.length > 0) throw faults[0]

@@ -84,6 +84,8 @@ export function applyPending(deps: ApplyDeps, selection: PendingSelection = batc
   return inTransaction(preparing(deps.db), async (tx) => {
     const begunAt = clock()
     const rows = await takePending(tx, selection)
+    if (rows.length === 0)
+      return { ...nothingDecided(begunAt), rows: 0, taken: [], reported: [], withdrawing: [] }
     const now = deps.now()
     const { readable, unreadable, withdrawing, decided } = await applyRows(tx, rows, deps)
     const opened = await openMismatches(tx, unreadable)

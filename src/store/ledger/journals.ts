@@ -28,25 +28,9 @@ export async function bookJournals(
   journals: readonly (Journal | ManualJournal)[],
 ): Promise<void> {
   if (journals.length === 0) return
-  await openAccounts(tx, journals)
   await insertJournals(tx, journals)
   const ending = journals.filter(({ kind }) => endsCredit.has(kind))
   if (ending.length > 0) await withdrawCreditSafety(tx, ending)
-}
-
-async function openAccounts(
-  tx: Transaction<Tables>,
-  journals: readonly Pick<Journal, 'transfers'>[],
-): Promise<void> {
-  const transfers = journals.flatMap((journal) => journal.transfers)
-  // Ordered, so that two bookings that open the same accounts wait for each other instead of deadlocking.
-  await sql`
-    insert into ledger_account (id, asset)
-    select distinct side.id, asset
-    from ${asTable('booked', transfers, 'debit text, credit text, asset text')},
-      lateral (values (debit), (credit)) as side (id)
-    order by side.id, asset
-    on conflict (id, asset) do nothing`.execute(tx)
 }
 
 /** Transfers take the times and period of their journal inside Postgres, so these never pass through the process. */
@@ -58,8 +42,16 @@ async function insertJournals(
   const lines = journals.flatMap(({ key, transfers }) =>
     transfers.map(({ leg, ...transfer }, index) => ({ ...transfer, key, leg: leg ?? index + 1 })),
   )
+  // Accounts in order, so that two bookings that open the same ones wait for each other instead of deadlocking.
   await sql`
-    with journal as (
+    with line as materialized (
+      select * from ${asTable('line', lines, lineColumns)}
+    ), opened as (
+      insert into ledger_account (id, asset)
+      select distinct side.id, asset from line, lateral (values (debit), (credit)) as side (id)
+      order by side.id, asset
+      on conflict (id, asset) do nothing
+    ), journal as (
       insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
       select new.key, new.kind, "depositId", new.transfer, original.id, "eventAt",
         ledger_period_for(
@@ -75,7 +67,7 @@ async function insertJournals(
       (journal_id, leg, debit, credit, asset, amount, event_at, recorded_at, period)
     select journal.id, line.leg, line.debit, line.credit, line.asset, line.amount,
       journal.event_at, journal.recorded_at, journal.period
-    from ${asTable('line', lines, lineColumns)} join journal on journal.posting_key = line.key
+    from line join journal on journal.posting_key = line.key
     order by journal.id, line.leg`.execute(tx)
 }
 
