@@ -1160,7 +1160,7 @@ CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_hour_difference ON public.deposit_hour USING btree (hour) WHERE (NOT is_sum);
 CREATE INDEX deposit_hour_hour ON public.deposit_hour USING btree (hour);
 CREATE INDEX deposit_merged_into ON public.deposit USING btree (merged_into) WHERE (merged_into IS NOT NULL);
-CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
+CREATE INDEX deposit_owner ON public.deposit USING btree (owner_id, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_service ON public.deposit USING btree (service, id) WHERE ((merged_into IS NULL) AND (service <> 'default'::text));
 CREATE INDEX deposit_settled_at ON public.deposit USING btree (settled_at) WHERE ((merged_into IS NULL) AND (settled_at IS NOT NULL));
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);

@@ -51,7 +51,7 @@ create table deposit (
 create index deposit_group_id on deposit (group_id);
 create index deposit_tx on deposit (tx);
 create index deposit_address on deposit (address, id) where merged_into is null;
-create index deposit_owner on deposit (owner_kind, owner_id, id) where merged_into is null;
+create index deposit_owner on deposit (owner_id, id) where merged_into is null;
 -- The deposits of most installations are all of the default service.
 create index deposit_service on deposit (service, id) where merged_into is null and service <> 'default';
 create index deposit_since on deposit (coalesce(deposited_at, least(webhook_at, api_at))) where merged_into is null;

@@ -176,7 +176,7 @@ function wantedDeposits({ state, service, network, owner, before, ...filter }: F
       state === undefined ? sql`d.state <> 'ignored'` : sql`d.state = ${state}`,
       ...whereSet(service, (name) => sql`d.service = ${name}`),
       ...whereSet(network, (name) => sql`d.network = ${name}`),
-      ...whereSet(owner, (id) => sql`d.owner_id = ${id} and d.owner_kind in ('channel', 'stable_wallet')`),
+      ...whereSet(owner, (id) => sql`d.owner_id = ${id}`),
       ...whereSet(before, (id) => sql`d.id < ${id}`),
       ...whereSet(serviceId, (id) => sql`d.service_id = ${id}`),
       ...whereSet(address, (text) => sql`d.address = ${text}`),
