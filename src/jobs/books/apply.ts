@@ -78,14 +78,14 @@ export type ApplyResult = {
 
 export const batchMax: BatchLimits = { rowsMax: 2000, bytesMax: 8_000_000 }
 const groupsMax = 500
+const nothingTaken = { rows: 0, taken: [], reported: [], withdrawing: [] } as const
 
 /** One batch, or one row. Safe to run twice and concurrently. */
 export function applyPending(deps: ApplyDeps, selection: PendingSelection = batchMax): Promise<ApplyResult> {
   return inTransaction(preparing(deps.db), async (tx) => {
     const begunAt = clock()
     const rows = await takePending(tx, selection)
-    if (rows.length === 0)
-      return { ...nothingDecided(begunAt), rows: 0, taken: [], reported: [], withdrawing: [] }
+    if (rows.length === 0) return { ...nothingDecided(begunAt), ...nothingTaken }
     const now = deps.now()
     const { readable, unreadable, withdrawing, decided } = await applyRows(tx, rows, deps)
     const opened = await openMismatches(tx, unreadable)
@@ -118,10 +118,7 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
     const rules = await holdRules(tx, deps.rules)
     return {
       ...(await decideGroups(tx, { groups, now, completeUntil }, { ...deps, rules })),
-      rows: 0,
-      reported: [],
-      withdrawing: [],
-      taken: [],
+      ...nothingTaken,
     }
   })
 }

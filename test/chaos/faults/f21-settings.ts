@@ -58,7 +58,9 @@ function changed(name: string, random: Random): string {
 /** The program refuses to start, and names the setting, as it is or as it was written. */
 async function holdNamed(world: ChaosWorld, name: string, wrong: string): Promise<void> {
   const value = world.environment[name] ?? values[name] ?? '1'
-  await using daemon = await spawnDaemon(world, { environment: { ...values, [name]: null, [wrong]: value } })
+  // A setting that is given as a file has no typo.
+  const environment = { ...values, [name]: null, [`${name}_FILE`]: null, [wrong]: value }
+  await using daemon = await spawnDaemon(world, { environment })
   await holdEnd(`the exit status with ${wrong} in the place of ${name}`, daemon, 2)
   const reported = daemon.output()
   if (!reported.includes(name) && !reported.includes(wrong))
