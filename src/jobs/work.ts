@@ -152,6 +152,7 @@ async function applyAll(deps: DaemonWorkDeps): Promise<void> {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
+    // First also events of others, such as what people did.
     if (applied.rows > 0 || isFirst) await numberAndDeliver(deps)
     if (applied.rows === 0) break
     // After each batch: while webhooks keep arriving, there is always another one.

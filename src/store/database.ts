@@ -59,8 +59,8 @@ export function openDatabase<Tables>({
 }
 
 /**
- * Each connection parses and plans each statement of this once, for any values: planning takes most of the time of a
- * statement about few rows. The texts of these statements must be few.
+ * Each connection parses each statement of this once, and after five times keeps a plan for any values, unless plans for the
+ * given ones are better: planning takes most of the time of a statement about few rows. The texts must be few.
  */
 export function preparing<Tables>(db: Kysely<Tables>): Kysely<Tables> {
   return db.withPlugin(preparer)

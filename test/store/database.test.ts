@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { inTransaction, openDatabase, pingDatabase } from '../../src/store/database.ts'
+import { inTransaction, openDatabase, pingDatabase, preparing } from '../../src/store/database.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
@@ -32,6 +32,22 @@ test('a connection that the server cuts fails its query, in and out of a transac
     await Promise.all([victim.destroy(), killer.destroy()])
     await database.drop()
   }
+})
+
+test('a connection prepares a statement once, in and out of a transaction, and no other', async () => {
+  const database = await emptyDatabase()
+  const db = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' })
+  const double = (value: number) => sql<{ value: number }>`select 2 * ${value}::int as value`
+  expect((await double(1).execute(preparing(db))).rows).toEqual([{ value: 2 }])
+  expect((await inTransaction(preparing(db), (tx) => double(2).execute(tx))).rows).toEqual([{ value: 4 }])
+  await double(3).execute(db)
+  const { rows } = await sql<{ text: string; plans: number }>`
+    select statement as text, (generic_plans + custom_plans)::int as plans from pg_prepared_statements`.execute(
+    db,
+  )
+  expect(rows).toEqual([{ text: expect.stringContaining('select 2 * $1::int as value'), plans: 2 }])
+  await db.destroy()
+  await database.drop()
 })
 
 test('a transaction that stands still is ended by the server, so that its locks do not stay', async () => {
