@@ -34,10 +34,11 @@ test('a connection that the server cuts fails its query, in and out of a transac
   }
 })
 
+const double = (value: number) => sql<{ value: number }>`select 2 * ${value}::int as value`
+
 test('a connection prepares a statement once, in and out of a transaction, and no other', async () => {
   const database = await emptyDatabase()
   const db = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' })
-  const double = (value: number) => sql<{ value: number }>`select 2 * ${value}::int as value`
   expect((await double(1).execute(preparing(db))).rows).toEqual([{ value: 2 }])
   expect((await inTransaction(preparing(db), (tx) => double(2).execute(tx))).rows).toEqual([{ value: 4 }])
   await double(3).execute(db)
